@@ -1,0 +1,178 @@
+// Package service holds the use cases: what a player can do and see, a file per noun. It declares
+// the small interfaces that it needs of the stores; package app joins the two.
+package service
+
+import (
+	"context"
+	"time"
+
+	"circle/internal/social"
+)
+
+// IDs makes identifiers.
+type IDs interface {
+	Next(ctx context.Context) (int64, error)
+}
+
+// Truth is one kind of entity in the relational store, read in bulk on the primary. Keys without
+// a row are absent from the answers.
+type Truth[K comparable, V any] interface {
+	Load(ctx context.Context, keys []K) (map[K]V, error)
+	Versions(ctx context.Context, keys []K) (map[K]int64, error)
+}
+
+// Cache is one kind of entity in Redis. Values of another index epoch are absent.
+type Cache[K comparable, V any] interface {
+	Get(ctx context.Context, keys []K) (map[K]V, error)
+	// Put stores each value unless one of the same or a later version is there.
+	Put(ctx context.Context, values map[K]V) error
+}
+
+// CardCache reads what every list of feeds shows in one trip.
+type CardCache interface {
+	Cards(ctx context.Context, ids []social.FeedID) (map[social.FeedID]*social.Feed, map[social.FeedID]*social.FeedCounters, error)
+}
+
+// TxStore runs fn in one transaction and commits it when fn returns nil. On a deadlock, a lock
+// wait or a snapshot conflict the whole of fn runs again, so fn must keep no state of its own.
+type TxStore interface {
+	InTx(ctx context.Context, fn func(tx Tx) error) error
+}
+
+// Tx is an open transaction. Whoever locks more than one row of a kind does it in id order.
+type Tx interface {
+	PlayerTx
+	EdgeTx
+	FeedTx
+	LikeTx
+	// Append writes an event of the outbox, claimed by this process for its inline near stage.
+	Append(ctx context.Context, event social.Event) error
+	// Remember notes the result of an operation under an idempotency key. When the key is taken it
+	// waits for the one who took it and returns what was noted then, with found true.
+	Remember(ctx context.Context, r Remembered) (noted Remembered, found bool, err error)
+}
+
+// Remembered is the result of an operation under an idempotency key.
+type Remembered struct {
+	Player    social.PlayerID
+	Operation string
+	Key       string
+	// Hash is the SHA-256 of the operation's normalised input.
+	Hash   [32]byte
+	Result int64
+	At     time.Time
+}
+
+// PlayerTx writes players.
+type PlayerTx interface {
+	// UpdateProfile changes what is given and lifts both of the player's versions at least to
+	// version; false when there is no such player.
+	UpdateProfile(ctx context.Context, id social.PlayerID, change social.ProfileChange, version int64) (bool, error)
+	// AddCounts adds to the player's counters and lifts their version; false when there is no such
+	// player.
+	AddCounts(ctx context.Context, id social.PlayerID, delta social.PlayerCounts, version int64) (bool, error)
+	// AddFollowing is AddCounts for a player who begins to follow: false also when the player
+	// follows limit players already.
+	AddFollowing(ctx context.Context, id social.PlayerID, delta social.PlayerCounts, limit int, version int64) (bool, error)
+}
+
+// EdgeTx writes the edges between two players.
+type EdgeTx interface {
+	// LockPair makes sure of both mirrored rows, locks them in id order and returns the player's.
+	LockPair(ctx context.Context, player, peer social.PlayerID) (social.Edge, error)
+	// SavePair writes both mirrored rows.
+	SavePair(ctx context.Context, edge social.Edge) error
+}
+
+// FeedTx writes feeds.
+type FeedTx interface {
+	// InsertFeed writes head, counters and, unless the head is whole, the body. An id that is
+	// taken is an error for which the caller draws another.
+	InsertFeed(ctx context.Context, feed social.Feed, content string) error
+	// LockFeed reads a feed's head and locks its row; nil when there is none.
+	LockFeed(ctx context.Context, id social.FeedID) (*social.Feed, error)
+	// SaveText writes a locked feed's excerpt, wholeness, time of edit, version and body.
+	SaveText(ctx context.Context, feed social.Feed, content string) error
+	// MarkDeleted makes a locked feed and its counters tombstones and removes its body.
+	MarkDeleted(ctx context.Context, id social.FeedID, version int64) error
+}
+
+// LikeTx writes likes.
+type LikeTx interface {
+	// PutLike makes the player like the feed, with order as the like's place; false when the player
+	// likes it already.
+	PutLike(ctx context.Context, key social.LikeKey, order social.LikeID) (bool, error)
+	// RemoveLike makes the like a tombstone; false when the player does not like the feed.
+	RemoveLike(ctx context.Context, key social.LikeKey) (bool, error)
+	// AddLikes adds to the feed's like count, lifts the version of its counters at least to version
+	// and returns them as they are then; nil when the feed is unknown or deleted.
+	AddLikes(ctx context.Context, id social.FeedID, delta int, version int64) (*social.FeedCounters, error)
+}
+
+// PlayerStore reads players.
+type PlayerStore interface {
+	// PlayerByNameKey finds a player by folded name; 0 when there is none.
+	PlayerByNameKey(ctx context.Context, key string) (social.PlayerID, error)
+}
+
+// RelationStore reads edges.
+type RelationStore interface {
+	// Relations tells how player stands to each of peers; peers without a row are absent.
+	Relations(ctx context.Context, player social.PlayerID, peers []social.PlayerID) (map[social.PlayerID]social.Relation, error)
+	// PlayerLists reads a piece of several lists, in the order asked: at most limit entries with an
+	// edge below the key of each, newest edge first.
+	PlayerLists(ctx context.Context, list social.RelationList, asks []ListAsk[social.PlayerID]) ([][]social.PlayerEdge, error)
+}
+
+// ListAsk asks for at most Limit entries of the list of Of, from below the key Below.
+type ListAsk[K comparable] struct {
+	Of    K
+	Below int64
+	Limit int
+}
+
+// FeedStore reads lists of feeds.
+type FeedStore interface {
+	// HomeFeeds lists the feeds on a player's home page, newest first: the player's own and those
+	// of followed players that the player may see, without deleted ones.
+	HomeFeeds(ctx context.Context, viewer social.PlayerID, below int64, limit int) ([]social.FeedID, error)
+	// AuthorFeeds reads a piece of several profile lists, newest first, in the order asked, without
+	// deleted feeds.
+	AuthorFeeds(ctx context.Context, asks []AuthorFeedsAsk) ([][]social.FeedID, error)
+}
+
+// AuthorFeedsAsk asks for feeds of an author that have one of the visibilities.
+type AuthorFeedsAsk struct {
+	ListAsk[social.PlayerID]
+	Visibilities []social.Visibility
+}
+
+// LikeStore reads likes.
+type LikeStore interface {
+	// Liked tells which of the feeds the player likes.
+	Liked(ctx context.Context, player social.PlayerID, feeds []social.FeedID) (map[social.FeedID]bool, error)
+	// LikesByKeys reads likes that stand; others are absent.
+	LikesByKeys(ctx context.Context, keys []social.LikeKey) (map[social.LikeKey]social.LikeID, error)
+	// Likers reads a piece of the likers of several feeds, newest first, in the order asked.
+	Likers(ctx context.Context, part LikerPart, viewer social.PlayerID, asks []ListAsk[social.FeedID]) ([][]social.Like, error)
+	// FriendLikeCounts tells how many of the viewer's friends like each of the feeds.
+	FriendLikeCounts(ctx context.Context, viewer social.PlayerID, feeds []social.FeedID) (map[social.FeedID]int, error)
+}
+
+// LikerPart chooses among the likers of a feed.
+type LikerPart uint8
+
+// The parts of a like list.
+const (
+	AllLikers LikerPart = iota
+	// FriendLikers are the viewer's friends.
+	FriendLikers
+	// OtherLikers are all but the viewer's friends.
+	OtherLikers
+)
+
+// Near runs the near stages of events right after their transaction has committed. It never fails
+// the caller: what it can't do is left to the workers of the outbox.
+type Near interface {
+	RunInline(ctx context.Context, events []social.Event)
+}

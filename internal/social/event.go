@@ -1,0 +1,44 @@
+package social
+
+// EventKind says what an event's subject is. The numbers are stored.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	// EventPlayer: the profile of Subject changed, or the player is new.
+	EventPlayer EventKind = 1
+	// EventFeed: the feed Subject was made, edited or deleted.
+	EventFeed EventKind = 2
+	// EventEdge: what the players Subject and Object are to each other changed.
+	EventEdge EventKind = 3
+	// EventLike: player Object likes the feed Subject, or no longer does.
+	EventLike EventKind = 4
+)
+
+// String is the kind's name, for logs and metrics.
+func (k EventKind) String() string {
+	switch k {
+	case EventPlayer:
+		return "player"
+	case EventFeed:
+		return "feed"
+	case EventEdge:
+		return "edge"
+	case EventLike:
+		return "like"
+	}
+	return "unknown"
+}
+
+// Event says that the indexes of a subject must be brought up to date. It names the subject, not
+// the change: whoever handles it reads the rows as they are now.
+type Event struct {
+	ID   EventID
+	Kind EventKind
+	// Actor is the acting player; the far stages of one actor's events run in order.
+	Actor   PlayerID
+	Subject int64
+	Object  int64
+	// Epoch is the claim under which the event is held; a later claim has a larger one.
+	Epoch int
+}

@@ -1,0 +1,127 @@
+package social
+
+import (
+	"io"
+	"time"
+)
+
+// Limits of feeds.
+const (
+	MaxContentLength     = 100_000
+	ExcerptGraphemes     = 140
+	MaxExcerptBytes      = 2048
+	MaxSummaryLength     = 1000
+	MaxIdempotencyLength = 255
+)
+
+// Visibility says who may see a feed. It is fixed at creation.
+type Visibility uint8
+
+// Visibilities, as they are stored; 0 is none of them.
+const (
+	Public Visibility = iota + 1
+	Fans
+	Friends
+	Private
+)
+
+var visibilityNames = [...]string{"", "PUBLIC", "FANS", "FRIENDS", "PRIVATE"}
+
+// String is the visibility's name in the contract.
+func (v Visibility) String() string {
+	if int(v) < len(visibilityNames) {
+		return visibilityNames[v]
+	}
+	return ""
+}
+
+// MarshalGQL writes the visibility as an enum value.
+func (v Visibility) MarshalGQL(w io.Writer) { writeQuoted(w, v.String()) }
+
+// UnmarshalGQL reads a visibility.
+func (v *Visibility) UnmarshalGQL(in any) error {
+	s, _ := in.(string)
+	for i, name := range visibilityNames {
+		if i > 0 && name == s {
+			*v = Visibility(i)
+			return nil
+		}
+	}
+	return Fail(CodeBadUserInput, "There is no such visibility.")
+}
+
+// VisibleTo says whether a feed of this visibility and author may be seen by the viewer, who
+// stands to the author as relation says.
+func (v Visibility) VisibleTo(author PlayerID, viewer PlayerID, relation Relation) bool {
+	if viewer != 0 && viewer == author {
+		return true
+	}
+	switch v {
+	case Public:
+		return true
+	case Fans:
+		return relation.Following
+	case Friends:
+		return relation.Friend()
+	}
+	return false
+}
+
+// Feed is the head of a post: all of it but the rest of a long text and the counters.
+type Feed struct {
+	ID         FeedID
+	AuthorID   PlayerID
+	Visibility Visibility
+	// Excerpt holds the first graphemes of the text: ExcerptGraphemes of them, or fewer where the
+	// text ends or MaxExcerptBytes would be passed.
+	Excerpt string
+	// Whole says that the excerpt is the whole text, so there is no body.
+	Whole    bool
+	EditedAt *time.Time
+	// Deleted marks a tombstone: author and visibility stay, the text is gone.
+	Deleted bool
+	// Version grows with each change.
+	Version int64
+}
+
+// CreatedAt says when the feed was made.
+func (f *Feed) CreatedAt() time.Time { return f.ID.Time() }
+
+// FeedBody is the whole of a long text.
+type FeedBody struct {
+	ID      FeedID
+	Content string
+	// Version is the head's version whose text this is.
+	Version int64
+}
+
+// FeedCounters are a feed's counters, with what is needed to tell who may read them.
+type FeedCounters struct {
+	FeedID     FeedID
+	AuthorID   PlayerID
+	Visibility Visibility
+	Deleted    bool
+	Likes      int
+	Comments   int
+	Views      int
+	// Version grows with each change.
+	Version int64
+}
+
+// FeedReason says why a viewer sees a feed in a list.
+type FeedReason string
+
+// Reasons.
+const (
+	ReasonOwn      FeedReason = "OWN"
+	ReasonFollowed FeedReason = "FOLLOWED"
+	ReasonProfile  FeedReason = "PROFILE"
+)
+
+// MarshalGQL writes the reason as an enum value.
+func (r FeedReason) MarshalGQL(w io.Writer) { writeQuoted(w, string(r)) }
+
+// UnmarshalGQL is there because enums are bound both ways; no input holds a reason.
+func (r *FeedReason) UnmarshalGQL(any) error {
+	return Fail(CodeBadUserInput, "A reason can't be an input.")
+}
