@@ -1,0 +1,53 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/pressly/goose/v3"
+	"gorm.io/gorm"
+)
+
+// dialect is what differs between the two kinds of servers.
+type dialect interface {
+	// open makes the pools without connecting.
+	open(maxConns int) (pools, error)
+	// gorm is the dialector over an open pool.
+	gorm(db *sql.DB) gorm.Dialector
+	// migrator opens a pool that has no statement timeout, and names goose's dialect, its folder
+	// and its lock.
+	migrator() (migrator, error)
+	// onDuplicate is the clause behind an INSERT's values that leaves a row as it is when its key
+	// is taken. column is any column of the key.
+	onDuplicate(column string) string
+	// forUpdate is the clause behind a SELECT that locks the rows read.
+	forUpdate() string
+}
+
+// pools are the connections of a store; read and write may be the same.
+type pools struct {
+	read, write *sql.DB
+}
+
+func (p pools) ping(ctx context.Context) error {
+	if err := p.write.PingContext(ctx); err != nil {
+		return err
+	}
+	return p.read.PingContext(ctx)
+}
+
+func (p pools) close() error {
+	if p.read == p.write {
+		return p.write.Close()
+	}
+	return errors.Join(p.read.Close(), p.write.Close())
+}
+
+// migrator is what goose needs.
+type migrator struct {
+	db      *sql.DB
+	dialect goose.Dialect
+	folder  string
+	lock    goose.ProviderOption
+}
