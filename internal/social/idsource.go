@@ -3,6 +3,7 @@ package social
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 )
@@ -43,6 +44,15 @@ func (s *IDSource) Extend(until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.until = max(s.until, until.Sub(Epoch).Milliseconds())
+}
+
+// Close ends the lease at once; it must not be extended afterwards. No identifier of a later
+// millisecond than the one returned was made.
+func (s *IDSource) Close() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.until = math.MinInt64
+	return Epoch.Add(time.Duration(s.last) * time.Millisecond)
 }
 
 // Next makes an identifier. It waits for the clock when 128 identifiers were made in one

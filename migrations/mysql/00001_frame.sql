@@ -179,7 +179,8 @@ CREATE TABLE idempotency (
   KEY idempotency_created (created_ms)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- Who may make identifiers of which node, until when.
+-- Who may make identifiers of which node, until when; owner 0 means nobody. until_ms outlives its
+-- owner: the next one's identifiers are later.
 CREATE TABLE node_leases (
   node INT NOT NULL,
   owner BIGINT NOT NULL,
@@ -214,6 +215,12 @@ CREATE TABLE import_progress (
 INSERT INTO sequences (name, next) VALUES ('player', 1);
 
 INSERT INTO index_epochs (role, epoch) VALUES ('profile', 1), ('detail', 1), ('relation', 1), ('feed', 1), ('activity', 1);
+
+INSERT INTO node_leases (node, owner, until_ms) VALUES
+  (0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0), (5, 0, 0), (6, 0, 0), (7, 0, 0),
+  (8, 0, 0), (9, 0, 0), (10, 0, 0), (11, 0, 0), (12, 0, 0), (13, 0, 0), (14, 0, 0), (15, 0, 0),
+  (16, 0, 0), (17, 0, 0), (18, 0, 0), (19, 0, 0), (20, 0, 0), (21, 0, 0), (22, 0, 0), (23, 0, 0),
+  (24, 0, 0), (25, 0, 0), (26, 0, 0), (27, 0, 0), (28, 0, 0), (29, 0, 0), (30, 0, 0), (31, 0, 0);
 
 -- +goose Down
 
