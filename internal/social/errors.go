@@ -112,3 +112,6 @@ func CodeOf(err error) Code {
 	}
 	return CodeInternal
 }
+
+// ErrIDTaken says that a fresh identifier is in use already: draw another and try again.
+var ErrIDTaken = errors.New("the identifier is taken")

@@ -93,3 +93,13 @@ func (s *IDSource) try() (id int64, wait time.Duration, err error) {
 	}
 	return s.last<<timeShift | s.node<<nodeShift | s.seq, 0, nil
 }
+
+// NodeLease says who may make identifiers of a node.
+type NodeLease struct {
+	Node int
+	// Owner is the holder, 0 when there is none.
+	Owner int64
+	// Until is later than every identifier of the node that was or may be made. It holds on when
+	// the lease is given back.
+	Until time.Time
+}

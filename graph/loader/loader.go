@@ -1,0 +1,164 @@
+// Package loader gathers what the fields of one answer ask for into bulk reads. A set of loaders
+// serves one answer, or one event of a subscription, and one viewer; it is never shared further.
+package loader
+
+import (
+	"context"
+	"time"
+
+	"github.com/graph-gophers/dataloader/v7"
+
+	"circle/internal/service"
+	"circle/internal/social"
+)
+
+const (
+	// wait is how long the first to ask waits for others. Fields of one level ask within
+	// microseconds of each other; the kernel rounds up to about a millisecond.
+	wait = 200 * time.Microsecond
+	// capacity bounds one bulk read: 100 feeds a page with 100 likers each.
+	capacity = 10_000
+	// timeout bounds a bulk read, which goes on when the one who asked first goes away.
+	timeout = 10 * time.Second
+)
+
+// Loaders are the bulk reads of one answer.
+type Loaders struct {
+	Players    *Loader[social.PlayerID, *social.Player]
+	Details    *Loader[social.PlayerID, *social.PlayerDetail]
+	Relations  *Loader[social.PlayerID, social.Relation]
+	Feeds      *Loader[social.FeedID, *social.Feed]
+	Counters   *Loader[social.FeedID, *social.FeedCounters]
+	Liked      *Loader[social.FeedID, bool]
+	Contents   *Loader[*social.Feed, string]
+	Likes      *Loader[social.LikeKey, *social.Like]
+	Likers     *Loader[service.LikersAsk, social.Page[social.Like]]
+	LikeFriend *Loader[social.FeedID, int]
+	Lists      *Loader[service.PlayerListAsk, social.Page[social.PlayerEdge]]
+	Profiles   *Loader[service.ProfileAsk, social.Page[service.FeedEntry]]
+}
+
+// New makes the loaders of one answer to the viewer.
+func New(s *service.Services, viewer social.Viewer) *Loaders {
+	return &Loaders{
+		Players: newLoader(s.Players.ByIDs),
+		Details: newLoader(s.Players.Details),
+		Relations: newLoader(func(ctx context.Context, ids []social.PlayerID) (map[social.PlayerID]social.Relation, error) {
+			return s.Relations.Of(ctx, viewer, ids)
+		}),
+		Feeds: newLoader(func(ctx context.Context, ids []social.FeedID) (map[social.FeedID]*social.Feed, error) {
+			return s.Feeds.Visible(ctx, viewer, ids)
+		}),
+		Counters: newLoader(s.Feeds.Counters),
+		Liked: newLoader(func(ctx context.Context, ids []social.FeedID) (map[social.FeedID]bool, error) {
+			return s.Likes.Liked(ctx, viewer, ids)
+		}),
+		Contents: newLoader(func(ctx context.Context, feeds []*social.Feed) (map[*social.Feed]string, error) {
+			return contents(ctx, s.Feeds, feeds)
+		}),
+		Likes: newLoader(func(ctx context.Context, keys []social.LikeKey) (map[social.LikeKey]*social.Like, error) {
+			return s.Likes.ByKeys(ctx, viewer, keys)
+		}),
+		Likers: newLoader(func(ctx context.Context, asks []service.LikersAsk) (map[service.LikersAsk]social.Page[social.Like], error) {
+			return s.Likes.Likers(ctx, viewer, asks)
+		}),
+		LikeFriend: newLoader(func(ctx context.Context, ids []social.FeedID) (map[social.FeedID]int, error) {
+			return s.Likes.FriendCounts(ctx, viewer, ids)
+		}),
+		Lists: newLoader(s.Relations.Lists),
+		Profiles: newLoader(func(ctx context.Context, asks []service.ProfileAsk) (map[service.ProfileAsk]social.Page[service.FeedEntry], error) {
+			return s.Feeds.Profiles(ctx, viewer, asks)
+		}),
+	}
+}
+
+func contents(ctx context.Context, feeds *service.Feeds, asked []*social.Feed) (map[*social.Feed]string, error) {
+	byID, err := feeds.Contents(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[*social.Feed]string, len(asked))
+	for _, feed := range asked {
+		out[feed] = byID[feed.ID]
+	}
+	return out, nil
+}
+
+// Fetch is a bulk read; keys that it does not know are absent from its answer.
+type Fetch[K comparable, V any] func(ctx context.Context, keys []K) (map[K]V, error)
+
+// Loader gathers single reads of one kind into bulk reads and remembers what came of them.
+type Loader[K comparable, V any] struct {
+	loads *dataloader.Loader[K, V]
+	fetch Fetch[K, V]
+}
+
+func newLoader[K comparable, V any](fetch Fetch[K, V]) *Loader[K, V] {
+	batch := func(ctx context.Context, keys []K) []*dataloader.Result[V] {
+		// One asker's end must not fail the others who wait for the same read.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+		defer cancel()
+		found, err := fetch(ctx, keys)
+		results := make([]*dataloader.Result[V], len(keys))
+		for i, k := range keys {
+			results[i] = &dataloader.Result[V]{Data: found[k], Error: err}
+		}
+		return results
+	}
+	return &Loader[K, V]{
+		loads: dataloader.NewBatchedLoader(batch, dataloader.WithWait[K, V](wait), dataloader.WithBatchCapacity[K, V](capacity)),
+		fetch: fetch,
+	}
+}
+
+// Load reads one; the zero value when it is unknown.
+func (l *Loader[K, V]) Load(ctx context.Context, key K) (V, error) {
+	return l.loads.Load(ctx, key)()
+}
+
+// LoadAll reads several, in the order asked.
+func (l *Loader[K, V]) LoadAll(ctx context.Context, keys []K) ([]V, error) {
+	thunks := make([]dataloader.Thunk[V], len(keys))
+	for i, k := range keys {
+		thunks[i] = l.loads.Load(ctx, k)
+	}
+	values := make([]V, len(keys))
+	for i, thunk := range thunks {
+		v, err := thunk()
+		if err != nil {
+			return nil, err
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+// Prime notes a value that was read on another way, so that it is not read again.
+func (l *Loader[K, V]) Prime(ctx context.Context, key K, value V) {
+	l.loads.Clear(ctx, key).Prime(ctx, key, value)
+}
+
+// Ahead reads several at once, without waiting for others to ask, and notes them. Unknown ones are
+// noted as such.
+func (l *Loader[K, V]) Ahead(ctx context.Context, keys []K) error {
+	found, err := l.fetch(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		l.loads.Prime(ctx, k, found[k])
+	}
+	return nil
+}
+
+type contextKey struct{}
+
+// With returns a context that carries the loaders.
+func With(ctx context.Context, l *Loaders) context.Context {
+	return context.WithValue(ctx, contextKey{}, l)
+}
+
+// From gives the context's loaders. Answers are always made below With.
+func From(ctx context.Context) *Loaders {
+	return ctx.Value(contextKey{}).(*Loaders)
+}

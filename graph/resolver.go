@@ -1,0 +1,105 @@
+// Package graph answers the contract's fields: it decodes arguments, calls one use case or loader
+// and builds the answer. A file per section of the schema.
+package graph
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"circle/graph/generated"
+	"circle/graph/loader"
+	"circle/internal/auth"
+	"circle/internal/service"
+	"circle/internal/social"
+)
+
+//go:generate go tool gqlgen generate --config ../gqlgen.yml
+
+// Accounts are the use cases of logging in.
+type Accounts interface {
+	SignUp(ctx context.Context, name, password string) (auth.Login, error)
+	LogIn(ctx context.Context, name, password string) (auth.Login, error)
+	Refresh(ctx context.Context, refreshToken string) (auth.Login, error)
+	LogOut(ctx context.Context, viewer social.Viewer) error
+}
+
+// Resolver is the root of all resolvers.
+type Resolver struct {
+	Services *service.Services
+	Accounts Accounts
+	Cursors  Cursors
+}
+
+var _ generated.ResolverRoot = (*Resolver)(nil)
+
+// NewSchema makes the executable schema.
+func NewSchema(r *Resolver) graphql.ExecutableSchema {
+	return generated.NewExecutableSchema(generated.Config{Resolvers: r})
+}
+
+// Feed implements generated.ResolverRoot.
+func (r *Resolver) Feed() generated.FeedResolver { return feedResolver{r} }
+
+// Like implements generated.ResolverRoot.
+func (r *Resolver) Like() generated.LikeResolver { return likeResolver{} }
+
+// LikeConnection implements generated.ResolverRoot.
+func (r *Resolver) LikeConnection() generated.LikeConnectionResolver { return likeConnectionResolver{} }
+
+// Mutation implements generated.ResolverRoot.
+func (r *Resolver) Mutation() generated.MutationResolver { return mutationResolver{r} }
+
+// Player implements generated.ResolverRoot.
+func (r *Resolver) Player() generated.PlayerResolver { return playerResolver{r} }
+
+// PlayerConnection implements generated.ResolverRoot.
+func (r *Resolver) PlayerConnection() generated.PlayerConnectionResolver {
+	return playerConnectionResolver{}
+}
+
+// PlayerEdge implements generated.ResolverRoot.
+func (r *Resolver) PlayerEdge() generated.PlayerEdgeResolver { return playerEdgeResolver{} }
+
+// Query implements generated.ResolverRoot.
+func (r *Resolver) Query() generated.QueryResolver { return queryResolver{r} }
+
+// Session implements generated.ResolverRoot.
+func (r *Resolver) Session() generated.SessionResolver { return sessionResolver{} }
+
+// Viewer implements generated.ResolverRoot.
+func (r *Resolver) Viewer() generated.ViewerResolver { return viewerResolver{} }
+
+// Loading gives every answer, and every mutation within one, loaders of its own.
+type Loading struct{ Services *service.Services }
+
+var _ interface {
+	graphql.HandlerExtension
+	graphql.ResponseInterceptor
+	graphql.RootFieldInterceptor
+} = Loading{}
+
+// ExtensionName implements graphql.HandlerExtension.
+func (Loading) ExtensionName() string { return "Loading" }
+
+// Validate implements graphql.HandlerExtension.
+func (Loading) Validate(graphql.ExecutableSchema) error { return nil }
+
+// InterceptResponse makes the loaders of an answer.
+func (l Loading) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	return next(l.with(ctx))
+}
+
+// InterceptRootField makes new loaders for each mutation, so that none sees what was read before the
+// one ahead of it wrote.
+func (l Loading) InterceptRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+	if op := graphql.GetOperationContext(ctx).Operation; op != nil && op.Operation == ast.Mutation {
+		ctx = l.with(ctx)
+	}
+	return next(ctx)
+}
+
+func (l Loading) with(ctx context.Context) context.Context {
+	return loader.With(ctx, loader.New(l.Services, social.ViewerFrom(ctx)))
+}

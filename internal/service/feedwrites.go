@@ -1,0 +1,206 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"circle/internal/social"
+	"circle/internal/text"
+)
+
+// idDraws bounds how often a fresh id that turns out to be taken is drawn anew.
+const idDraws = 3
+
+// NewFeed is what a feed is made of.
+type NewFeed struct {
+	Content    string
+	Visibility social.Visibility
+	// Key is the idempotency key, nil without one.
+	Key *string
+}
+
+// Create posts a feed. Errors: REQUIRED and TOO_LONG at content, REQUIRED and TOO_LONG at
+// idempotencyKey, IDEMPOTENCY_CONFLICT, and NOT_FOUND for a repeated request whose feed was deleted.
+func (f *Feeds) Create(ctx context.Context, viewer social.Viewer, in NewFeed) (*social.Feed, error) {
+	if err := viewer.Require(); err != nil {
+		return nil, err
+	}
+	if err := checkContent(in.Content); err != nil {
+		return nil, err
+	}
+	if err := checkKey(in.Key); err != nil {
+		return nil, err
+	}
+	for draw := 1; ; draw++ {
+		feed, repeated, err := f.insert(ctx, viewer.Player, in)
+		switch {
+		case errors.Is(err, social.ErrIDTaken) && draw < idDraws:
+			continue
+		case err != nil:
+			return nil, err
+		case repeated != 0:
+			return f.repeated(ctx, repeated)
+		}
+		return feed, nil
+	}
+}
+
+// insert writes a feed, or tells which one an earlier request with the same key wrote.
+func (f *Feeds) insert(ctx context.Context, author social.PlayerID, in NewFeed) (feed *social.Feed, repeated social.FeedID, err error) {
+	id, err := nextID(ctx, f.ids)
+	if err != nil {
+		return nil, 0, err
+	}
+	feed = &social.Feed{ID: social.FeedID(id), AuthorID: author, Visibility: in.Visibility, Version: id}
+	feed.Excerpt, feed.Whole = text.Excerpt(in.Content, social.ExcerptGraphemes, social.MaxExcerptBytes)
+	err = f.do(ctx, func(tx Tx) error {
+		repeated = 0
+		if in.Key != nil {
+			noted, found, err := tx.Remember(ctx, Remembered{
+				Player: author, Operation: "createFeed", Key: *in.Key, Hash: in.hash(), Result: id, At: f.now(),
+			})
+			if err != nil {
+				return err
+			}
+			if found && noted.Hash != in.hash() {
+				return social.Fail(social.CodeIdempotencyConflict, "This key was used for another feed.", "idempotencyKey")
+			}
+			if found {
+				repeated = social.FeedID(noted.Result)
+				return nil
+			}
+		}
+		if err := tx.InsertFeed(ctx, *feed, in.Content); err != nil {
+			return err
+		}
+		return f.wrote(ctx, tx, feed.ID, author, 1, id)
+	})
+	return feed, repeated, err
+}
+
+// wrote ends a feed's transaction: the author's count where it changes, and the event.
+func (f *Feeds) wrote(ctx context.Context, tx Tx, id social.FeedID, author social.PlayerID, delta int, version int64) error {
+	if delta != 0 {
+		ok, err := tx.AddCounts(ctx, author, social.PlayerCounts{Feeds: delta}, version)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return social.NotFound()
+		}
+	}
+	return tx.Append(ctx, social.Event{Kind: social.EventFeed, Actor: author, Subject: int64(id)})
+}
+
+func (f *Feeds) repeated(ctx context.Context, id social.FeedID) (*social.Feed, error) {
+	heads, err := f.heads.truth.Load(ctx, []social.FeedID{id})
+	if err != nil {
+		return nil, err
+	}
+	if head := heads[id]; head != nil && !head.Deleted {
+		return head, nil
+	}
+	return nil, social.NotFound()
+}
+
+// hash covers operation and input, each part behind its length.
+func (in NewFeed) hash() [32]byte {
+	var b bytes.Buffer
+	for _, part := range []string{"createFeed", in.Visibility.String(), in.Content} {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+		b.Write(n[:])
+		b.WriteString(part)
+	}
+	return sha256.Sum256(b.Bytes())
+}
+
+// Edit changes the text of one of the viewer's feeds. Errors: NOT_FOUND, REQUIRED, TOO_LONG.
+func (f *Feeds) Edit(ctx context.Context, viewer social.Viewer, id social.FeedID, content string) (*social.Feed, error) {
+	if err := viewer.Require(); err != nil {
+		return nil, err
+	}
+	if err := checkContent(content); err != nil {
+		return nil, err
+	}
+	var feed *social.Feed
+	err := f.do(ctx, func(tx Tx) error {
+		var err error
+		if feed, err = f.lockOwn(ctx, tx, viewer, id); err != nil {
+			return err
+		}
+		now := f.now().UTC().Truncate(time.Millisecond)
+		feed.EditedAt = &now
+		feed.Excerpt, feed.Whole = text.Excerpt(content, social.ExcerptGraphemes, social.MaxExcerptBytes)
+		if err := tx.SaveText(ctx, *feed, content); err != nil {
+			return err
+		}
+		return f.wrote(ctx, tx, id, viewer.Player, 0, feed.Version)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return feed, nil
+}
+
+// Delete deletes one of the viewer's feeds. Error: NOT_FOUND.
+func (f *Feeds) Delete(ctx context.Context, viewer social.Viewer, id social.FeedID) error {
+	if err := viewer.Require(); err != nil {
+		return err
+	}
+	return f.do(ctx, func(tx Tx) error {
+		feed, err := f.lockOwn(ctx, tx, viewer, id)
+		if err != nil {
+			return err
+		}
+		if err := tx.MarkDeleted(ctx, id, feed.Version); err != nil {
+			return err
+		}
+		return f.wrote(ctx, tx, id, viewer.Player, -1, feed.Version)
+	})
+}
+
+// lockOwn locks one of the viewer's feeds and gives it its next version.
+func (f *Feeds) lockOwn(ctx context.Context, tx Tx, viewer social.Viewer, id social.FeedID) (*social.Feed, error) {
+	feed, err := tx.LockFeed(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if feed == nil || feed.Deleted || feed.AuthorID != viewer.Player {
+		return nil, social.NotFound("feedId")
+	}
+	version, err := nextID(ctx, f.ids)
+	if err != nil {
+		return nil, err
+	}
+	feed.Version = max(version, feed.Version+1)
+	return feed, nil
+}
+
+func checkContent(content string) error {
+	if strings.TrimSpace(content) == "" {
+		return social.Fail(social.CodeRequired, "A feed needs a text.", "content")
+	}
+	if utf8.RuneCountInString(content) > social.MaxContentLength {
+		return social.Fail(social.CodeTooLong, "A feed has at most 100,000 characters.", "content")
+	}
+	return nil
+}
+
+func checkKey(key *string) error {
+	switch {
+	case key == nil:
+		return nil
+	case *key == "":
+		return social.Fail(social.CodeRequired, "An idempotency key has at least one character.", "idempotencyKey")
+	case utf8.RuneCountInString(*key) > social.MaxIdempotencyLength:
+		return social.Fail(social.CodeTooLong, "An idempotency key has at most 255 characters.", "idempotencyKey")
+	}
+	return nil
+}

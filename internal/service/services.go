@@ -1,0 +1,116 @@
+package service
+
+import (
+	"log/slog"
+	"time"
+
+	"circle/internal/social"
+)
+
+// Caches are the entities that Redis holds.
+type Caches struct {
+	Players  Cache[social.PlayerID, *social.Player]
+	Details  Cache[social.PlayerID, *social.PlayerDetail]
+	Feeds    Cache[social.FeedID, *social.Feed]
+	Bodies   Cache[social.FeedID, *social.FeedBody]
+	Counters Cache[social.FeedID, *social.FeedCounters]
+	Cards    CardCache
+}
+
+// Truths are the same entities in the relational store.
+type Truths struct {
+	Players  Truth[social.PlayerID, *social.Player]
+	Details  Truth[social.PlayerID, *social.PlayerDetail]
+	Feeds    Truth[social.FeedID, *social.Feed]
+	Bodies   Truth[social.FeedID, *social.FeedBody]
+	Counters Truth[social.FeedID, *social.FeedCounters]
+}
+
+// Lists are the lists and relations in the relational store.
+type Lists interface {
+	PlayerStore
+	RelationStore
+	FeedStore
+	LikeStore
+}
+
+// Deps is what the services are made of.
+type Deps struct {
+	Store  TxStore
+	Lists  Lists
+	Truths Truths
+	Caches Caches
+	Near   Near
+	IDs    IDs
+	Now    func() time.Time
+	Log    *slog.Logger
+	// FollowLimit is how many players one player may follow.
+	FollowLimit int
+	// FallbackReads is how many reads may fill what Redis lacks from the relational store at once.
+	FallbackReads int
+}
+
+// Entities are the kinds of entities that Redis holds over the relational store.
+type Entities struct {
+	Players  *Entity[social.PlayerID, *social.Player]
+	Details  *Entity[social.PlayerID, *social.PlayerDetail]
+	Feeds    *Entity[social.FeedID, *social.Feed]
+	Bodies   *Entity[social.FeedID, *social.FeedBody]
+	Counters *Entity[social.FeedID, *social.FeedCounters]
+}
+
+func newEntities(d Deps) Entities {
+	gate := newGate(d.FallbackReads)
+	return Entities{
+		Players: &Entity[social.PlayerID, *social.Player]{
+			truth: d.Truths.Players, cache: d.Caches.Players, gate: gate, log: d.Log,
+			version: func(p *social.Player) int64 { return p.Version },
+		},
+		Details: &Entity[social.PlayerID, *social.PlayerDetail]{
+			truth: d.Truths.Details, cache: d.Caches.Details, gate: gate, log: d.Log,
+			version: func(p *social.PlayerDetail) int64 { return p.Version },
+		},
+		Feeds: &Entity[social.FeedID, *social.Feed]{
+			truth: d.Truths.Feeds, cache: d.Caches.Feeds, gate: gate, log: d.Log,
+			version: func(f *social.Feed) int64 { return f.Version },
+		},
+		Bodies: &Entity[social.FeedID, *social.FeedBody]{
+			truth: d.Truths.Bodies, cache: d.Caches.Bodies, gate: gate, log: d.Log,
+			version: func(b *social.FeedBody) int64 { return b.Version },
+		},
+		Counters: &Entity[social.FeedID, *social.FeedCounters]{
+			truth: d.Truths.Counters, cache: d.Caches.Counters, gate: gate, log: d.Log,
+			version: func(c *social.FeedCounters) int64 { return c.Version },
+		},
+	}
+}
+
+// Services are the use cases.
+type Services struct {
+	Entities  Entities
+	Players   *Players
+	Relations *Relations
+	Feeds     *Feeds
+	Home      *Home
+	Likes     *Likes
+}
+
+// New joins the services.
+func New(d Deps) *Services {
+	e := newEntities(d)
+	w := &writer{store: d.Store, near: d.Near, ids: d.IDs}
+	players := &Players{writer: w, store: d.Lists, simple: e.Players, details: e.Details}
+	relations := &Relations{writer: w, store: d.Lists, players: players, limit: d.FollowLimit}
+	feeds := &Feeds{
+		writer: w, store: d.Lists, relations: relations, now: d.Now, cards: d.Caches.Cards,
+		heads: e.Feeds, bodies: e.Bodies, counters: e.Counters,
+	}
+	return &Services{
+		Entities:  e,
+		Players:   players,
+		Relations: relations,
+		Feeds:     feeds,
+		Home:      &Home{store: d.Lists, feeds: feeds},
+		Likes:     &Likes{writer: w, store: d.Lists, feeds: feeds},
+	}
+}
