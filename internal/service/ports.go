@@ -4,7 +4,6 @@ package service
 
 import (
 	"context"
-	"time"
 
 	"circle/internal/social"
 )
@@ -53,15 +52,7 @@ type Tx interface {
 }
 
 // Remembered is the result of an operation under an idempotency key.
-type Remembered struct {
-	Player    social.PlayerID
-	Operation string
-	Key       string
-	// Hash is the SHA-256 of the operation's normalised input.
-	Hash   [32]byte
-	Result int64
-	At     time.Time
-}
+type Remembered = social.Remembered
 
 // PlayerTx writes players.
 type PlayerTx interface {
@@ -125,11 +116,7 @@ type RelationStore interface {
 }
 
 // ListAsk asks for at most Limit entries of the list of Of, from below the key Below.
-type ListAsk[K comparable] struct {
-	Of    K
-	Below int64
-	Limit int
-}
+type ListAsk[K comparable] = social.ListAsk[K]
 
 // FeedStore reads lists of feeds.
 type FeedStore interface {
@@ -142,10 +129,7 @@ type FeedStore interface {
 }
 
 // AuthorFeedsAsk asks for feeds of an author that have one of the visibilities.
-type AuthorFeedsAsk struct {
-	ListAsk[social.PlayerID]
-	Visibilities []social.Visibility
-}
+type AuthorFeedsAsk = social.AuthorFeedsAsk
 
 // LikeStore reads likes.
 type LikeStore interface {
@@ -160,15 +144,13 @@ type LikeStore interface {
 }
 
 // LikerPart chooses among the likers of a feed.
-type LikerPart uint8
+type LikerPart = social.LikerPart
 
 // The parts of a like list.
 const (
-	AllLikers LikerPart = iota
-	// FriendLikers are the viewer's friends.
-	FriendLikers
-	// OtherLikers are all but the viewer's friends.
-	OtherLikers
+	AllLikers    = social.AllLikers
+	FriendLikers = social.FriendLikers
+	OtherLikers  = social.OtherLikers
 )
 
 // Near runs the near stages of events right after their transaction has committed. It never fails
