@@ -99,7 +99,7 @@ type NodeLease struct {
 	Node int
 	// Owner is the holder, 0 when there is none.
 	Owner int64
-	// Until is later than every identifier of the node that was or may be made. It holds on when
-	// the lease is given back.
+	// Until is the instant after which no identifier of the node was or will be made under the
+	// lease. It outlives its owner: the identifiers of the next one are later.
 	Until time.Time
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"sync"
 	"time"
 
 	"gorm.io/gorm"
@@ -19,7 +20,7 @@ type Config struct {
 	// sqlite://path.
 	URL string
 	// Owner is this process in the claims of the outbox and the leases of nodes; it must differ
-	// from that of every other running process.
+	// from that of every other running process. 0 is for commands: their events are left to servers.
 	Owner int64
 	// MaxConns bounds the connections to a MySQL server; 0 means 32.
 	MaxConns int
@@ -42,6 +43,8 @@ type Store struct {
 	// transactions and single writes. On MySQL they share one pool.
 	read, write *gorm.DB
 	close       func() error
+	// claiming lets one claim of the outbox at a time go on.
+	claiming sync.Mutex
 }
 
 // Open connects to the store and makes sure that it answers. It does not migrate.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"circle/internal/failpoint"
 )
 
 // Tx is an open transaction, for one goroutine. Its context is that of InTx; the contexts given to
@@ -58,5 +60,10 @@ func (s *Store) attempt(ctx context.Context, fn func(tx *Tx) error) error {
 		return err
 	}
 	open = false
-	return translate(ctx, db.Commit().Error)
+	failpoint.Hit(failpoint.BeforeCommit)
+	if err := db.Commit().Error; err != nil {
+		return translate(ctx, err)
+	}
+	failpoint.Hit(failpoint.AfterCommit)
+	return nil
 }

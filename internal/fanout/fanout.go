@@ -1,0 +1,95 @@
+// Package fanout knows what each kind of event does to the indexes. Its handlers are
+// level-triggered: an event only says where to look, so it may come twice, late or out of order.
+package fanout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"circle/internal/failpoint"
+	"circle/internal/social"
+)
+
+// Refresher makes one kind of entity in Redis say what the relational store says of the keys: it
+// reads the rows on the primary, puts what is newer, reads the versions again and repeats what
+// moved.
+type Refresher[K comparable] interface {
+	Refresh(ctx context.Context, keys []K) error
+}
+
+// Near runs near stages.
+type Near struct {
+	// Simple and Details are entities of players.
+	Simple, Details Refresher[social.PlayerID]
+	// Heads, Bodies and Counters are entities of feeds.
+	Heads, Bodies, Counters Refresher[social.FeedID]
+}
+
+// Near brings the indexes of all the events' subjects up to date, with one refresh per kind of
+// entity. When it fails, some of them may be.
+func (n *Near) Near(ctx context.Context, events []social.Event) error {
+	simple, details := set[social.PlayerID]{}, set[social.PlayerID]{}
+	heads, counters := set[social.FeedID]{}, set[social.FeedID]{}
+	for _, e := range events {
+		switch e.Kind {
+		case social.EventPlayer:
+			simple.add(social.PlayerID(e.Subject))
+			details.add(social.PlayerID(e.Subject))
+		case social.EventFeed:
+			heads.add(social.FeedID(e.Subject))
+			counters.add(social.FeedID(e.Subject))
+			details.add(e.Actor)
+		case social.EventEdge:
+			details.add(social.PlayerID(e.Subject))
+			details.add(social.PlayerID(e.Object))
+		case social.EventLike:
+			counters.add(social.FeedID(e.Subject))
+		default:
+			return fmt.Errorf("near stage: unknown kind of event %d", e.Kind)
+		}
+	}
+	return all(
+		task(ctx, "simple info", n.Simple, simple),
+		task(ctx, "details", n.Details, details),
+		task(ctx, "heads", n.Heads, heads),
+		task(ctx, "bodies", n.Bodies, heads),
+		task(ctx, "counters", n.Counters, counters),
+	)
+}
+
+type set[K interface{ ~int64 }] map[K]struct{}
+
+func (s set[K]) add(k K) { s[k] = struct{}{} }
+
+// task is a refresh of the keys, nil when there are none.
+func task[K interface{ ~int64 }](ctx context.Context, what string, r Refresher[K], keys set[K]) func() error {
+	if len(keys) == 0 {
+		return nil
+	}
+	return func() error {
+		if err := r.Refresh(ctx, slices.Sorted(maps.Keys(keys))); err != nil {
+			return fmt.Errorf("refresh %s: %w", what, err)
+		}
+		failpoint.Hit(failpoint.AmidNear)
+		return nil
+	}
+}
+
+// all runs the tasks side by side, each to its end, and joins their errors.
+func all(tasks ...func() error) error {
+	tasks = slices.DeleteFunc(tasks, func(t func() error) bool { return t == nil })
+	if len(tasks) == 1 {
+		return tasks[0]()
+	}
+	errs := make([]error, len(tasks))
+	var running sync.WaitGroup
+	for i, t := range tasks {
+		running.Go(func() { errs[i] = t() })
+	}
+	running.Wait()
+	return errors.Join(errs...)
+}
