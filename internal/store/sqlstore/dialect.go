@@ -14,7 +14,7 @@ type dialect interface {
 	// open makes the pools without connecting.
 	open(maxConns int) (pools, error)
 	// gorm is the dialector over an open pool.
-	gorm(db *sql.DB) gorm.Dialector
+	gorm(db gorm.ConnPool) gorm.Dialector
 	// migrator opens a pool that has no statement timeout, and names goose's dialect, its folder
 	// and its lock.
 	migrator() (migrator, error)
@@ -23,6 +23,9 @@ type dialect interface {
 	onDuplicate(column string) string
 	// forUpdate is the clause behind a SELECT that locks the rows read.
 	forUpdate() string
+	// putLike is an INSERT of a feed, a player and a like that changes a row only if it is a
+	// tombstone.
+	putLike() string
 }
 
 // pools are the connections of a store; read and write may be the same.

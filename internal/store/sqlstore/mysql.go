@@ -89,7 +89,7 @@ func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-func (d mysqlDialect) gorm(db *sql.DB) gorm.Dialector {
+func (d mysqlDialect) gorm(db gorm.ConnPool) gorm.Dialector {
 	// Without asking for the version GORM adds no RETURNING, with which MariaDB reports wrong
 	// counts of rows.
 	return gormmysql.New(gormmysql.Config{Conn: db, SkipInitializeWithVersion: true, DisableWithReturning: true})
@@ -110,6 +110,13 @@ func (mysqlDialect) onDuplicate(column string) string {
 }
 
 func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }
+
+// putLike locks a row that is there exclusively from the start: a shared lock would be raised by
+// two at once, which is a deadlock. like_id comes first because it looks at the old liked.
+func (mysqlDialect) putLike() string {
+	return "INSERT INTO likes (feed_id, player_id, like_id, liked) VALUES (?, ?, ?, 1) ON DUPLICATE KEY UPDATE" +
+		" like_id = CASE WHEN liked = 0 THEN VALUES(like_id) ELSE like_id END, liked = 1"
+}
 
 // namedLock lets one server migrate a database at a time. The lock is the connection's, so it
 // ends with a process that dies.

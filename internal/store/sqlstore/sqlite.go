@@ -62,7 +62,9 @@ func (d sqliteDialect) pool(conns int, key, value string) (*sql.DB, error) {
 	return db, nil
 }
 
-func (d sqliteDialect) gorm(db *sql.DB) gorm.Dialector { return sqlite.New(sqlite.Config{Conn: db}) }
+func (d sqliteDialect) gorm(db gorm.ConnPool) gorm.Dialector {
+	return sqlite.New(sqlite.Config{Conn: db})
+}
 
 func (d sqliteDialect) migrator() (migrator, error) {
 	db, err := d.pool(1, "_txlock", "immediate")
@@ -77,6 +79,11 @@ func (sqliteDialect) onDuplicate(string) string { return " ON CONFLICT DO NOTHIN
 
 // forUpdate is empty: a transaction has the whole file to itself.
 func (sqliteDialect) forUpdate() string { return "" }
+
+func (sqliteDialect) putLike() string {
+	return "INSERT INTO likes (feed_id, player_id, like_id, liked) VALUES (?, ?, ?, 1) ON CONFLICT (feed_id, player_id)" +
+		" DO UPDATE SET like_id = excluded.like_id, liked = 1 WHERE likes.liked = 0"
+}
 
 // fileLock lets one process migrate a file at a time.
 type fileLock struct{ file *flock.Flock }

@@ -82,6 +82,7 @@ func (s *Store) connect(ctx context.Context, p pools, cfg Config) (err error) {
 	config := gorm.Config{
 		SkipDefaultTransaction: true,
 		DisableAutomaticPing:   true,
+		QueryFields:            true,
 		Logger:                 slowLog{log: cfg.Log},
 		NowFunc:                cfg.Now,
 	}
@@ -90,10 +91,7 @@ func (s *Store) connect(ctx context.Context, p pools, cfg Config) (err error) {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	readConfig := config
-	readConfig.PrepareStmt = true
-	readConfig.PrepareStmtMaxSize = maxStatements
-	readConfig.PrepareStmtTTL = time.Hour
-	if s.read, err = gorm.Open(s.dialect.gorm(p.read), &readConfig); err != nil {
+	if s.read, err = gorm.Open(s.dialect.gorm(newPreparing(p.read)), &readConfig); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	for _, db := range []*gorm.DB{s.read, s.write} {
@@ -103,10 +101,6 @@ func (s *Store) connect(ctx context.Context, p pools, cfg Config) (err error) {
 	}
 	return nil
 }
-
-// maxStatements bounds the prepared statements per connection. A MySQL server holds 16,382 of
-// them for all of its connections.
-const maxStatements = 100
 
 // Ping asks whether the store answers.
 func (s *Store) Ping(ctx context.Context) error {

@@ -1,0 +1,162 @@
+package sqlstore
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"circle/internal/social"
+)
+
+// scanner fills variables from a row's columns.
+type scanner func(columns ...any) error
+
+// query runs a read and calls each for every row. Rows are scanned by hand: GORM's reflection
+// costs as much again as the statement.
+func query(db *gorm.DB, sql string, args []any, each func(scan scanner) error) (err error) {
+	rows, err := db.Raw(sql, args...).Rows()
+	if err != nil {
+		return err
+	}
+	defer func() { err = translate(db.Statement.Context, errors.Join(err, rows.Err(), rows.Close())) }()
+	for rows.Next() {
+		if err := each(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyPaddings and listPaddings are the lengths that lists in statements have, so that there are few
+// statements to prepare. SQLite takes at most 500 subqueries in one.
+var (
+	keyPaddings  = []int{1, 8, 32, 128}
+	listPaddings = []int{1, 8, 32, 100}
+)
+
+func padded(n int, paddings []int) int {
+	i, _ := slices.BinarySearch(paddings, n)
+	return paddings[i]
+}
+
+// chunks cuts keys into pieces of at most 128 and pads each by repeating its last key. It is for
+// sets, where a key given twice counts once.
+func chunks[K any](keys []K) iter.Seq[[]K] {
+	return func(yield func([]K) bool) {
+		for piece := range slices.Chunk(keys, keyPaddings[len(keyPaddings)-1]) {
+			missing := padded(len(piece), keyPaddings) - len(piece)
+			if missing > 0 {
+				piece = append(slices.Clone(piece), slices.Repeat(piece[len(piece)-1:], missing)...)
+			}
+			if !yield(piece) {
+				return
+			}
+		}
+	}
+}
+
+// listQuery reads pieces of several lists in one trip. Every list is a subquery with an order and
+// a limit of its own, inside a derived table because SQLite takes these nowhere else in a UNION.
+type listQuery struct {
+	// term is a list's SELECT without that word. It names its columns member and place, orders by
+	// place and ends with LIMIT ?.
+	term string
+	// viewer, when not 0, has the entries marked whose members are the viewer's friends.
+	viewer int64
+}
+
+// listEntry is an entry of a list; lists are ordered by place, the largest first.
+type listEntry struct {
+	member, place int64
+	friend        bool
+}
+
+// read reads one list for each element of terms, which holds what the term's ? stand for; the last
+// one is the limit. The answer has the order of terms.
+func (q listQuery) read(db *gorm.DB, terms [][]any) ([][]listEntry, error) {
+	lists := make([][]listEntry, 0, len(terms))
+	for piece := range slices.Chunk(terms, listPaddings[len(listPaddings)-1]) {
+		found, err := q.readPiece(db, piece)
+		if err != nil {
+			return nil, err
+		}
+		lists = append(lists, found...)
+	}
+	return lists, nil
+}
+
+func (q listQuery) readPiece(db *gorm.DB, terms [][]any) ([][]listEntry, error) {
+	lists := make([][]listEntry, len(terms))
+	sql, args := q.statement(terms)
+	err := query(db, sql, args, func(scan scanner) error {
+		var list int
+		var e listEntry
+		if err := scan(&list, &e.member, &e.place, &e.friend); err != nil {
+			return err
+		}
+		lists[list] = append(lists[list], e)
+		return nil
+	})
+	for _, list := range lists {
+		// A UNION ALL promises no order.
+		slices.SortFunc(list, func(a, b listEntry) int { return cmp.Compare(b.place, a.place) })
+	}
+	return lists, err
+}
+
+// statement unites the terms, and as many of limit 0 as padding asks for.
+func (q listQuery) statement(terms [][]any) (string, []any) {
+	var sql strings.Builder
+	var args []any
+	friend, join := "0", ""
+	if q.viewer != 0 {
+		friend = "COALESCE(f.friend_id, 0) > 0"
+		join = " LEFT JOIN edges f ON f.player_id = ? AND f.peer_id = l.member"
+	}
+	sql.WriteString("SELECT l.list, l.member, l.place, " + friend + " FROM (")
+	for i := range padded(len(terms), listPaddings) {
+		if i > 0 {
+			sql.WriteString(" UNION ALL ")
+		}
+		fmt.Fprintf(&sql, "SELECT * FROM (SELECT %d AS list, %s) t%d", i, q.term, i)
+		args = append(args, terms[min(i, len(terms)-1)]...)
+		if i >= len(terms) {
+			args[len(args)-1] = 0
+		}
+	}
+	sql.WriteString(") l" + join)
+	if q.viewer != 0 {
+		args = append(args, q.viewer)
+	}
+	return sql.String(), args
+}
+
+// readLists reads the lists of a query whose terms take what is asked for: whose list, the key it
+// begins below, and a limit.
+func readLists[K ~int64, T any](db *gorm.DB, q listQuery, asks []social.ListAsk[K], value func(listEntry) T) ([][]T, error) {
+	terms := make([][]any, len(asks))
+	for i, ask := range asks {
+		terms[i] = []any{int64(ask.Of), ask.Below, max(ask.Limit, 0)}
+	}
+	found, err := q.read(db, terms)
+	if err != nil {
+		return nil, err
+	}
+	return convertLists(found, value), nil
+}
+
+func convertLists[T any](lists [][]listEntry, value func(listEntry) T) [][]T {
+	out := make([][]T, len(lists))
+	for i, list := range lists {
+		out[i] = make([]T, len(list))
+		for j, entry := range list {
+			out[i][j] = value(entry)
+		}
+	}
+	return out
+}
