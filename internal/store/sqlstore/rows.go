@@ -106,3 +106,25 @@ func (r feedCountsRow) counters() *social.FeedCounters {
 		Likes: r.Likes, Comments: r.Comments, Views: r.Views, Version: r.Version,
 	}
 }
+
+// sessionRow is a login.
+type sessionRow struct {
+	ID        social.SessionID `gorm:"column:id;primaryKey;autoIncrement:false"`
+	PlayerID  social.PlayerID  `gorm:"column:player_id"`
+	ExpiresAt *time.Time       `gorm:"column:expires_at"`
+	EndedAt   *time.Time       `gorm:"column:ended_at"`
+}
+
+// TableName names the row's table.
+func (sessionRow) TableName() string { return "sessions" }
+
+// refreshTokenRow is a refresh token of a session.
+type refreshTokenRow struct {
+	Hash      []byte           `gorm:"column:hash;primaryKey"`
+	SessionID social.SessionID `gorm:"column:session_id"`
+	ExpiresAt *time.Time       `gorm:"column:expires_at"`
+	UsedAt    *time.Time       `gorm:"column:used_at"`
+}
+
+// TableName names the row's table.
+func (refreshTokenRow) TableName() string { return "refresh_tokens" }
