@@ -44,8 +44,8 @@ func (playerResolver) FriendCount(ctx context.Context, obj *social.Player) (int,
 	return detail(ctx, obj, func(d *social.PlayerDetail) int { return d.Friends })
 }
 
-func (playerResolver) JoinedAt(ctx context.Context, obj *social.Player) (time.Time, error) {
-	return detail(ctx, obj, func(d *social.PlayerDetail) time.Time { return d.JoinedAt })
+func (playerResolver) JoinedAt(ctx context.Context, obj *social.Player) (*time.Time, error) {
+	return detail(ctx, obj, func(d *social.PlayerDetail) *time.Time { return &d.JoinedAt })
 }
 
 func (playerResolver) IsFollowing(ctx context.Context, obj *social.Player) (bool, error) {

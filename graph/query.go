@@ -76,12 +76,12 @@ func node[T any](v *T, err error) (model.Node, error) {
 	return v, nil
 }
 
-func (r queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
+func (r queryResolver) Viewer(ctx context.Context) (*social.Viewer, error) {
 	viewer := social.ViewerFrom(ctx)
 	if viewer.Anonymous() {
 		return nil, nil
 	}
-	return &model.Viewer{Player: viewer.Player}, nil
+	return &viewer, nil
 }
 
 func (r queryResolver) Player(ctx context.Context, name string) (*social.Player, error) {

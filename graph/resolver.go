@@ -15,8 +15,6 @@ import (
 	"circle/internal/social"
 )
 
-//go:generate go tool gqlgen generate --config ../gqlgen.yml
-
 // Accounts are the use cases of logging in.
 type Accounts interface {
 	SignUp(ctx context.Context, name, password string) (auth.Login, error)

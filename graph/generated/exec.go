@@ -285,7 +285,6 @@ type SessionResolver interface {
 }
 type ViewerResolver interface {
 	Player(ctx context.Context, obj *social.Viewer) (*social.Player, error)
-	Role(ctx context.Context, obj *social.Viewer) (social.Role, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -5564,7 +5563,7 @@ func (ec *executionContext) _Viewer_role(ctx context.Context, field graphql.Coll
 			return ec.fieldContext_Viewer_role(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Viewer().Role(ctx, obj)
+			return obj.Role, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v social.Role) graphql.Marshaler {
@@ -5575,7 +5574,7 @@ func (ec *executionContext) _Viewer_role(ctx context.Context, field graphql.Coll
 	)
 }
 func (ec *executionContext) fieldContext_Viewer_role(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Viewer", field, true, true, "Role")
+	return graphql.NewScalarFieldContext("Viewer", field, false, false, "Role")
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
@@ -8242,11 +8241,10 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 					return ec._Viewer_player(ctx, field, obj)
 				})
 		case "role":
-			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
-				true, true,
-				func(ctx context.Context) graphql.Marshaler {
-					return ec._Viewer_role(ctx, field, obj)
-				})
+			out.Values[i] = ec._Viewer_role(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}

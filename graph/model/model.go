@@ -43,8 +43,3 @@ type Session struct {
 	ExpiresAt    time.Time
 	Player       social.PlayerID
 }
-
-// Viewer is the player who is logged in.
-type Viewer struct {
-	Player social.PlayerID
-}
