@@ -68,6 +68,8 @@ type listQuery struct {
 	term string
 	// viewer, when not 0, has the entries marked whose members are the viewer's friends.
 	viewer int64
+	// limit, when not 0, keeps only the largest places of all lists of one trip together.
+	limit int
 }
 
 // listEntry is an entry of a list; lists are ordered by place, the largest first.
@@ -132,6 +134,10 @@ func (q listQuery) statement(terms [][]any) (string, []any) {
 	sql.WriteString(") l" + join)
 	if q.viewer != 0 {
 		args = append(args, q.viewer)
+	}
+	if q.limit != 0 {
+		sql.WriteString(" ORDER BY l.place DESC LIMIT ?")
+		args = append(args, q.limit)
 	}
 	return sql.String(), args
 }
