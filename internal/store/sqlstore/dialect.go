@@ -23,6 +23,8 @@ type dialect interface {
 	onDuplicate(column string) string
 	// forUpdate is the clause behind a SELECT that locks the rows read.
 	forUpdate() string
+	// limited makes a SELECT with an order and a limit fit for a UNION.
+	limited(sql string) string
 	// putLike is an INSERT of a feed, a player and a like that changes a row only if it is a
 	// tombstone.
 	putLike() string

@@ -69,7 +69,7 @@ func (s *Store) PlayerLists(
 	column := edgeColumns[list]
 	q := listQuery{term: "peer_id AS member, " + column + " AS place FROM edges" +
 		" WHERE player_id = ? AND " + column + " > 0 AND " + column + " < ? ORDER BY " + column + " DESC LIMIT ?"}
-	lists, err := readLists(s.reader(ctx), q, asks, func(e listEntry) social.PlayerEdge {
+	lists, err := readLists(ctx, s, q, asks, func(e listEntry) social.PlayerEdge {
 		return social.PlayerEdge{Player: social.PlayerID(e.member), Edge: social.EdgeID(e.place)}
 	})
 	if err != nil {

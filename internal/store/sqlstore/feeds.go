@@ -101,7 +101,7 @@ func (s *Store) AuthorFeeds(ctx context.Context, asks []social.AuthorFeedsAsk) (
 		copy(wanted[:], ask.Visibilities)
 		terms[i] = []any{ask.Of, ask.Below, wanted[0], wanted[1], wanted[2], wanted[3], max(ask.Limit, 0)}
 	}
-	found, err := q.read(s.reader(ctx), terms)
+	found, err := q.read(ctx, s, terms)
 	if err != nil {
 		return nil, fmt.Errorf("read authors' feeds: %w", err)
 	}

@@ -87,7 +87,7 @@ func (h *home) merge(ctx context.Context, authors []homeAuthor) error {
 	for i, a := range authors {
 		terms[i] = []any{a.id, h.floor, h.below, a.widest, h.limit}
 	}
-	lists, err := q.read(h.store.reader(ctx), terms)
+	lists, err := q.read(ctx, h.store, terms)
 	if err != nil {
 		return err
 	}

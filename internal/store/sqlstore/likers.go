@@ -26,7 +26,7 @@ func (s *Store) Likers(
 			terms[i] = append([]any{viewer}, terms[i]...)
 		}
 	}
-	found, err := q.read(s.reader(ctx), terms)
+	found, err := q.read(ctx, s, terms)
 	if err != nil {
 		return nil, fmt.Errorf("read likers: %w", err)
 	}
@@ -75,7 +75,7 @@ func (s *Store) FriendLikeCounts(ctx context.Context, viewer social.PlayerID, fe
 	for i, id := range feeds {
 		terms[i] = []any{viewer, id, 1}
 	}
-	found, err := q.read(s.reader(ctx), terms)
+	found, err := q.read(ctx, s, terms)
 	if err != nil {
 		return nil, fmt.Errorf("count friends' likes: %w", err)
 	}

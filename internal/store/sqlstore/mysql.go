@@ -111,6 +111,8 @@ func (mysqlDialect) onDuplicate(column string) string {
 
 func (mysqlDialect) forUpdate() string { return " FOR UPDATE" }
 
+func (mysqlDialect) limited(sql string) string { return "(" + sql + ")" }
+
 // putLike locks a row that is there exclusively from the start: a shared lock would be raised by
 // two at once, which is a deadlock. like_id comes first because it looks at the old liked.
 func (mysqlDialect) putLike() string {

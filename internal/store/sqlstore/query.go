@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -60,15 +61,16 @@ func chunks[K any](keys []K) iter.Seq[[]K] {
 	}
 }
 
-// listQuery reads pieces of several lists in one trip. Every list is a subquery with an order and
-// a limit of its own, inside a derived table because SQLite takes these nowhere else in a UNION.
+// listQuery reads pieces of several lists in one trip: a UNION ALL of subqueries, each with an order
+// and a limit of its own.
 type listQuery struct {
-	// term is a list's SELECT without that word. It names its columns member and place, orders by
-	// place and ends with LIMIT ?.
+	// term is a list's SELECT without that word. It names its columns member and place,
+	// orders by place and ends with LIMIT ?.
 	term string
 	// viewer, when not 0, has the entries marked whose members are the viewer's friends.
 	viewer int64
-	// limit, when not 0, keeps only the largest places of all lists of one trip together.
+	// limit, when not 0, keeps only the largest places of all lists of one trip together. Only one
+	// of viewer and limit is meant at a time.
 	limit int
 }
 
@@ -80,10 +82,10 @@ type listEntry struct {
 
 // read reads one list for each element of terms, which holds what the term's ? stand for; the last
 // one is the limit. The answer has the order of terms.
-func (q listQuery) read(db *gorm.DB, terms [][]any) ([][]listEntry, error) {
+func (q listQuery) read(ctx context.Context, s *Store, terms [][]any) ([][]listEntry, error) {
 	lists := make([][]listEntry, 0, len(terms))
 	for piece := range slices.Chunk(terms, listPaddings[len(listPaddings)-1]) {
-		found, err := q.readPiece(db, piece)
+		found, err := q.readPiece(ctx, s, piece)
 		if err != nil {
 			return nil, err
 		}
@@ -92,13 +94,13 @@ func (q listQuery) read(db *gorm.DB, terms [][]any) ([][]listEntry, error) {
 	return lists, nil
 }
 
-func (q listQuery) readPiece(db *gorm.DB, terms [][]any) ([][]listEntry, error) {
+func (q listQuery) readPiece(ctx context.Context, s *Store, terms [][]any) ([][]listEntry, error) {
 	lists := make([][]listEntry, len(terms))
-	sql, args := q.statement(terms)
-	err := query(db, sql, args, func(scan scanner) error {
+	sql, args := q.statement(s.dialect, terms)
+	err := query(s.reader(ctx), sql, args, func(scan scanner) error {
 		var list int
 		var e listEntry
-		if err := scan(&list, &e.member, &e.place, &e.friend); err != nil {
+		if err := scan(&list, &e.friend, &e.member, &e.place); err != nil {
 			return err
 		}
 		lists[list] = append(lists[list], e)
@@ -112,44 +114,39 @@ func (q listQuery) readPiece(db *gorm.DB, terms [][]any) ([][]listEntry, error) 
 }
 
 // statement unites the terms, and as many of limit 0 as padding asks for.
-func (q listQuery) statement(terms [][]any) (string, []any) {
-	var sql strings.Builder
+func (q listQuery) statement(d dialect, terms [][]any) (string, []any) {
+	var union strings.Builder
 	var args []any
-	friend, join := "0", ""
-	if q.viewer != 0 {
-		friend = "COALESCE(f.friend_id, 0) > 0"
-		join = " LEFT JOIN edges f ON f.player_id = ? AND f.peer_id = l.member"
-	}
-	sql.WriteString("SELECT l.list, l.member, l.place, " + friend + " FROM (")
 	for i := range padded(len(terms), listPaddings) {
 		if i > 0 {
-			sql.WriteString(" UNION ALL ")
+			union.WriteString(" UNION ALL ")
 		}
-		fmt.Fprintf(&sql, "SELECT * FROM (SELECT %d AS list, %s) t%d", i, q.term, i)
+		union.WriteString(d.limited(fmt.Sprintf("SELECT %d AS list, 0 AS friend, %s", i, q.term)))
 		args = append(args, terms[min(i, len(terms)-1)]...)
 		if i >= len(terms) {
 			args[len(args)-1] = 0
 		}
 	}
-	sql.WriteString(") l" + join)
-	if q.viewer != 0 {
-		args = append(args, q.viewer)
+	switch {
+	case q.viewer != 0:
+		return "SELECT l.list, COALESCE(f.friend_id, 0) > 0, l.member, l.place FROM (" + union.String() +
+			") l LEFT JOIN edges f ON f.player_id = ? AND f.peer_id = l.member", append(args, q.viewer)
+	case q.limit != 0:
+		return "SELECT l.list, l.friend, l.member, l.place FROM (" + union.String() + ") l ORDER BY l.place DESC LIMIT ?", append(args, q.limit)
 	}
-	if q.limit != 0 {
-		sql.WriteString(" ORDER BY l.place DESC LIMIT ?")
-		args = append(args, q.limit)
-	}
-	return sql.String(), args
+	return union.String(), args
 }
 
 // readLists reads the lists of a query whose terms take what is asked for: whose list, the key it
 // begins below, and a limit.
-func readLists[K ~int64, T any](db *gorm.DB, q listQuery, asks []social.ListAsk[K], value func(listEntry) T) ([][]T, error) {
+func readLists[K ~int64, T any](
+	ctx context.Context, s *Store, q listQuery, asks []social.ListAsk[K], value func(listEntry) T,
+) ([][]T, error) {
 	terms := make([][]any, len(asks))
 	for i, ask := range asks {
 		terms[i] = []any{int64(ask.Of), ask.Below, max(ask.Limit, 0)}
 	}
-	found, err := q.read(db, terms)
+	found, err := q.read(ctx, s, terms)
 	if err != nil {
 		return nil, err
 	}

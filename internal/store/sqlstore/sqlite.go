@@ -80,6 +80,8 @@ func (sqliteDialect) onDuplicate(string) string { return " ON CONFLICT DO NOTHIN
 // forUpdate is empty: a transaction has the whole file to itself.
 func (sqliteDialect) forUpdate() string { return "" }
 
+func (sqliteDialect) limited(sql string) string { return "SELECT * FROM (" + sql + ")" }
+
 func (sqliteDialect) putLike() string {
 	return "INSERT INTO likes (feed_id, player_id, like_id, liked) VALUES (?, ?, ?, 1) ON CONFLICT (feed_id, player_id)" +
 		" DO UPDATE SET like_id = excluded.like_id, liked = 1 WHERE likes.liked = 0"
