@@ -78,8 +78,11 @@ func Load(environ []string) (Config, error) {
 	return c, c.check()
 }
 
-// Embedded says that the relational store and Redis live in this process.
-func (c Config) Embedded() bool { return c.Redis.URL == "" }
+// Embedded says that Redis lives in this process.
+func (r Redis) Embedded() bool { return r.URL == "" }
+
+// Embedded says that the relational store is a file, which has room for one server.
+func (d Database) Embedded() bool { return d.URL == "" || strings.HasPrefix(d.URL, "sqlite:") }
 
 // RateLimited says whether rate limits are on.
 func (s Server) RateLimited() bool { return s.RateLimits != "off" }
@@ -112,7 +115,8 @@ func (c Config) check() error {
 		{"CIRCLE_JWT_ISSUER", c.Auth.JWKSURL == "" || c.Auth.Issuer != "", "the issuer of the tokens, since CIRCLE_JWKS_URL is set"},
 		{"CIRCLE_JWT_AUDIENCE", c.Auth.JWKSURL == "" || c.Auth.Audience != "", "the audience of the tokens, since CIRCLE_JWKS_URL is set"},
 		{"CIRCLE_FOLLOW_LIMIT", c.Social.FollowLimit >= 1 && c.Social.FollowLimit <= maxFollowLimit, "1 to 100,000"},
-		{"CIRCLE_REDIS_URL", c.Redis.URL != "" || c.Redis.roles() == "", "set, when a role has a URL of its own"},
+		{"CIRCLE_REDIS_URL", c.Redis.URL != "" || c.Redis.roles() == "", "a URL, since a role has one of its own"},
+		{"CIRCLE_REDIS_URL", !c.Redis.Embedded() || c.Database.Embedded(), "a URL, since CIRCLE_DATABASE_URL names a server that others share"},
 	}
 	var faults []error
 	for _, check := range checks {

@@ -14,7 +14,8 @@ func TestDefaultsServeTheEmbeddedStores(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "127.0.0.1:8080", c.Server.Addr)
 	assert.Equal(t, 2000, c.Social.FollowLimit)
-	assert.True(t, c.Embedded())
+	assert.True(t, c.Redis.Embedded())
+	assert.True(t, c.Database.Embedded())
 	assert.True(t, c.Server.RateLimited())
 	assert.True(t, c.Database.MayMigrate())
 }
@@ -32,12 +33,13 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"no follows at all", "CIRCLE_FOLLOW_LIMIT", "0"},
 		{"a number in words", "CIRCLE_FOLLOW_LIMIT", "many"},
 		{"a role apart without a common server", "CIRCLE_REDIS_FEED_URL", "redis://localhost:6379"},
+		{"a shared database over Redis in the process", "CIRCLE_DATABASE_URL", "mysql://circle@localhost/circle"},
 		{"production in words", "CIRCLE_PRODUCTION", "perhaps"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := config.Load([]string{c.setting + "=" + c.value})
 			require.Error(t, err)
-			if c.setting == "CIRCLE_REDIS_FEED_URL" {
+			if c.setting == "CIRCLE_REDIS_FEED_URL" || c.setting == "CIRCLE_DATABASE_URL" {
 				assert.ErrorContains(t, err, "CIRCLE_REDIS_URL")
 				return
 			}

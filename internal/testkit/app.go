@@ -1,0 +1,102 @@
+package testkit
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"circle/internal/app"
+	"circle/internal/config"
+)
+
+// App is a server under test, with a client to use it with.
+type App struct {
+	*app.App
+	URL    string
+	Stores Stores
+	Trips  *Trips
+	client *http.Client
+	stop   func() error
+}
+
+// Start starts a server on the stores; settings are CIRCLE_NAME=value. It stops when the test ends.
+func Start(t testing.TB, stores Stores, settings ...string) *App {
+	t.Helper()
+	environ := append([]string{
+		"CIRCLE_DATA_DIR=" + stores.DataDir,
+		"CIRCLE_RATE_LIMITS=off",
+		"CIRCLE_DATABASE_URL=" + stores.DatabaseURL,
+		"CIRCLE_REDIS_URL=" + stores.RedisURL,
+	}, settings...)
+	cfg, err := config.Load(environ)
+	require.NoError(t, err)
+	a := &App{Stores: stores, Trips: &Trips{}, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
+	a.App, err = app.Open(context.Background(), app.Options{
+		Config: cfg, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now,
+		RedisHooks: []redis.Hook{a.Trips}, OnStatement: a.Trips.statement,
+	})
+	require.NoError(t, err)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	a.URL = "http://" + ln.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(ctx, ln) }()
+	a.stop = sync.OnceValue(func() error {
+		a.client.CloseIdleConnections()
+		cancel()
+		if err := <-served; err != nil {
+			return fmt.Errorf("serve: %w", err)
+		}
+		return a.Close()
+	})
+	t.Cleanup(func() { require.NoError(t, a.stop()) })
+	return a
+}
+
+// Stop stops the server in good order.
+func (a *App) Stop(t testing.TB) {
+	t.Helper()
+	require.NoError(t, a.stop())
+}
+
+// Trips counts what a server asked of its stores.
+type Trips struct{ redis, sql atomic.Int64 }
+
+// Count runs fn and tells how many trips to Redis and SQL statements were made meanwhile, those of
+// the server's background loops included.
+func (c *Trips) Count(fn func()) (redis, sql int64) {
+	r, s := c.redis.Load(), c.sql.Load()
+	fn()
+	return c.redis.Load() - r, c.sql.Load() - s
+}
+
+func (c *Trips) statement() { c.sql.Add(1) }
+
+// DialHook implements redis.Hook.
+func (c *Trips) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook implements redis.Hook.
+func (c *Trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		c.redis.Add(1)
+		return next(ctx, cmd)
+	}
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (c *Trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		c.redis.Add(1)
+		return next(ctx, cmds)
+	}
+}
