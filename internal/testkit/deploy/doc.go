@@ -1,0 +1,3 @@
+// Package deploy holds the tests of the Dockerfile and the compose file, which no engine runs in the
+// test suite.
+package deploy
