@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	"gorm.io/gorm"
@@ -23,6 +24,8 @@ type dialect interface {
 	onDuplicate(column string) string
 	// forUpdate is the clause behind a SELECT that locks the rows read.
 	forUpdate() string
+	// bulkPause is how long a bulk writer, after it wrote for the given time, lets others write.
+	bulkPause(wrote time.Duration) time.Duration
 	// limited makes a SELECT with an order and a limit fit for a UNION.
 	limited(sql string) string
 	// putLike is an INSERT of a feed, a player and a like that changes a row only if it is a
