@@ -1,0 +1,71 @@
+package redisstore
+
+import (
+	"strconv"
+	"time"
+)
+
+// Role is a part of the data that can have a deployment of its own.
+type Role string
+
+// The roles.
+const (
+	Profile  Role = "profile"  // simple info of players
+	Detail   Role = "detail"   // detail info of players; no command reads more than one, so it shards freely
+	Relation Role = "relation" // who follows whom
+	Feed     Role = "feed"     // feeds and lists of feeds
+	Activity Role = "activity" // rankings, boards, activity
+)
+
+// Roles lists all roles.
+func Roles() []Role { return []Role{Profile, Detail, Relation, Feed, Activity} }
+
+const (
+	day = 24 * time.Hour
+
+	// bucketSize is how many players share a hash of simple info: as many as
+	// hash-max-listpack-entries may hold in the compact encoding.
+	bucketSize = 128
+	// infoField is the field of a player's detail hash that holds the packed detail.
+	infoField = "info"
+)
+
+// family is a kind of keys. A key is the family's name, a colon, and in braces the number that
+// Redis Cluster takes the slot from: keys of one number share a slot.
+type family struct {
+	name string
+	role Role
+	ttl  time.Duration // renewed at each write
+	// place tells which key and field of a hash hold an id; a family without place has a string
+	// for each id.
+	place func(id int64) (number int64, field string)
+}
+
+// All keys there are. No key is spelled anywhere else.
+//
+//	key              type    TTL   role     slot by    holds
+//	simple:{bucket}  hash    30 d  profile  id / 128   field id % 128: name, level, avatar of a player
+//	detail:{player}  hash    7 d   detail   player id  field info: bio, guild, counters of a player
+//	feed:{feed}      string  7 d   feed     feed id    head of a feed
+//	body:{feed}      string  7 d   feed     feed id    whole text of a feed that its head cuts off
+//	count:{feed}     string  7 d   feed     feed id    counters of a feed, its author and visibility
+var (
+	simpleKeys = family{name: "simple", role: Profile, ttl: 30 * day, place: func(id int64) (int64, string) {
+		return id / bucketSize, strconv.FormatInt(id%bucketSize, 10)
+	}}
+	detailKeys = family{name: "detail", role: Detail, ttl: 7 * day, place: func(id int64) (int64, string) {
+		return id, infoField
+	}}
+	feedKeys  = family{name: "feed", role: Feed, ttl: 7 * day}
+	bodyKeys  = family{name: "body", role: Feed, ttl: 7 * day}
+	countKeys = family{name: "count", role: Feed, ttl: 7 * day}
+)
+
+// key spells the key of a number.
+func (f family) key(number int64) string {
+	b := make([]byte, 0, len(f.name)+23)
+	b = append(b, f.name...)
+	b = append(b, ":{"...)
+	b = strconv.AppendInt(b, number, 10)
+	return string(append(b, '}'))
+}

@@ -1,0 +1,16 @@
+package redisstore_test
+
+import (
+	"circle/internal/service"
+	"circle/internal/social"
+	"circle/internal/store/redisstore"
+)
+
+var (
+	_ service.CardCache                                    = (*redisstore.Store)(nil)
+	_ service.Cache[social.PlayerID, *social.Player]       = (*redisstore.Store)(nil).Players()
+	_ service.Cache[social.PlayerID, *social.PlayerDetail] = (*redisstore.Store)(nil).Details()
+	_ service.Cache[social.FeedID, *social.Feed]           = (*redisstore.Store)(nil).Feeds()
+	_ service.Cache[social.FeedID, *social.FeedBody]       = (*redisstore.Store)(nil).Bodies()
+	_ service.Cache[social.FeedID, *social.FeedCounters]   = (*redisstore.Store)(nil).Counters()
+)
