@@ -19,6 +19,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const password = "correct horse battery"
 
+// How long, and how often, tests look for what goroutines do.
+const (
+	eventually = 10 * time.Second
+	tick       = time.Millisecond
+)
+
 var secret = []byte("a secret for tests, of more than 32 bytes")
 
 // clock is a clock that stands until it is moved.
@@ -73,13 +79,24 @@ func newProcess(store *sqlstore.Store, clock *clock, node int) process {
 // each runs fn on each kind of database with two processes on it.
 func each(t *testing.T, fn func(t *testing.T, here, there process, clock *clock)) {
 	freshdb.Each(t, func(t *testing.T, url string) {
-		clock := newClock()
-		store, err := sqlstore.Open(t.Context(), sqlstore.Config{URL: url, Owner: 1, Now: clock.Now})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, store.Close()) })
-		require.NoError(t, store.Migrate(t.Context()))
+		store, clock := openStore(t, url)
 		fn(t, newProcess(store, clock, 1), newProcess(store, clock, 2), clock)
 	})
+}
+
+// alone is a process on an SQLite file, for what is the same on all databases.
+func alone(t *testing.T) (process, *clock) {
+	store, clock := openStore(t, freshdb.SQLite(t))
+	return newProcess(store, clock, 1), clock
+}
+
+func openStore(t *testing.T, url string) (*sqlstore.Store, *clock) {
+	clock := newClock()
+	store, err := sqlstore.Open(t.Context(), sqlstore.Config{URL: url, Owner: 1, Now: clock.Now})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	require.NoError(t, store.Migrate(t.Context()))
+	return store, clock
 }
 
 func requireCode(t *testing.T, want social.Code, err error, field ...string) {

@@ -51,9 +51,13 @@ func (a *Accounts) createWithIdentity(ctx context.Context, name, key string, ide
 // candidates lists names to try for a player: the preferred one, that with a suffix, and names that are
 // nobody's but by a very rare chance.
 func candidates(preferred string) []string {
-	name := []rune(preferred)
+	names := []string{"player-" + suffix() + suffix(), "player-" + suffix() + suffix()}
+	name := []rune(strings.TrimSpace(preferred))
+	if len(name) == 0 {
+		return names
+	}
 	name = name[:min(len(name), social.MaxNameLength-suffixLength-1)]
-	return []string{preferred, string(name) + "-" + suffix(), "player-" + suffix() + suffix(), "player-" + suffix() + suffix()}
+	return append([]string{preferred, string(name) + "-" + suffix()}, names...)
 }
 
 func suffix() string { return strings.ToLower(rand.Text()[:suffixLength]) }
