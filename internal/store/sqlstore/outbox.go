@@ -51,10 +51,7 @@ func (tx *Tx) Append(ctx context.Context, e social.Event) error {
 	if isDuplicate(err) {
 		err = fmt.Errorf("%w: %w", social.ErrIDTaken, err)
 	}
-	if err != nil {
-		return fmt.Errorf("append event: %w", err)
-	}
-	return nil
+	return wrap(err, "append event")
 }
 
 // noPlace is the beginning of a far stage.
@@ -73,20 +70,14 @@ func (s *Store) FinishNear(ctx context.Context, now time.Time, events []social.E
 			" WHERE id IN ? AND stage = ? AND epoch = ?",
 			kinds, stageFar, stageDone, kinds, now.UnixMilli(), now.UnixMilli(), ids, stageNear, epoch).Error
 	})
-	if err != nil {
-		return fmt.Errorf("finish near stages: %w", err)
-	}
-	return nil
+	return wrap(err, "finish near stages")
 }
 
 // FinishFar marks an event's far stage done if its claim still stands.
 func (s *Store) FinishFar(ctx context.Context, now time.Time, e social.Event) error {
-	err := s.writer(ctx).Exec("UPDATE outbox SET stage = ?, done_ms = ?, owner = 0, lease_ms = 0, attempts = 0, last_error = ''"+
-		" WHERE id = ? AND stage = ? AND epoch = ?", stageDone, now.UnixMilli(), e.ID, stageFar, e.Epoch).Error
-	if err != nil {
-		return fmt.Errorf("finish far stage: %w", err)
-	}
-	return nil
+	_, err := s.exec(ctx, "UPDATE outbox SET stage = ?, done_ms = ?, owner = 0, lease_ms = 0, attempts = 0, last_error = ''"+
+		" WHERE id = ? AND stage = ? AND epoch = ?", stageDone, now.UnixMilli(), e.ID, stageFar, e.Epoch)
+	return wrap(err, "finish far stage")
 }
 
 // RetryEvents gives claims that still stand back: the events may be claimed again from at. A
@@ -101,21 +92,15 @@ func (s *Store) RetryEvents(ctx context.Context, events []social.Event, at time.
 			" WHERE id IN ? AND stage IN (?, ?) AND epoch = ?",
 			at.UnixMilli(), attempt, cut(reason), ids, stageNear, stageFar, epoch).Error
 	})
-	if err != nil {
-		return fmt.Errorf("retry events: %w", err)
-	}
-	return nil
+	return wrap(err, "retry events")
 }
 
 // BuryEvent gives an event up if its claim still stands.
 func (s *Store) BuryEvent(ctx context.Context, now time.Time, e social.Event, reason string) error {
-	err := s.writer(ctx).Exec("UPDATE outbox SET stage = ?, done_ms = ?, owner = 0, lease_ms = 0, attempts = attempts + 1, last_error = ?"+
+	_, err := s.exec(ctx, "UPDATE outbox SET stage = ?, done_ms = ?, owner = 0, lease_ms = 0, attempts = attempts + 1, last_error = ?"+
 		" WHERE id = ? AND stage IN (?, ?) AND epoch = ?",
-		stageDead, now.UnixMilli(), cut(reason), e.ID, stageNear, stageFar, e.Epoch).Error
-	if err != nil {
-		return fmt.Errorf("bury event: %w", err)
-	}
-	return nil
+		stageDead, now.UnixMilli(), cut(reason), e.ID, stageNear, stageFar, e.Epoch)
+	return wrap(err, "bury event")
 }
 
 // eachEpoch runs fn in one transaction for the ids of each epoch: one statement for events that

@@ -30,8 +30,24 @@ const (
 // when fn fails or panics. On a deadlock, a lock wait or a snapshot conflict the whole of fn runs
 // again, at most five times in all. An error of the COMMIT itself leaves open what happened.
 func (s *Store) InTx(ctx context.Context, fn func(tx *Tx) error) error {
+	return rerunning(ctx, func() error { return s.attempt(ctx, fn) })
+}
+
+// exec runs a single statement that writes, outside of a transaction but again like one, and tells
+// how many rows changed.
+func (s *Store) exec(ctx context.Context, statement string, values ...any) (changed int64, err error) {
+	err = rerunning(ctx, func() error {
+		done := s.writer(ctx).Exec(statement, values...)
+		changed = done.RowsAffected
+		return done.Error
+	})
+	return changed, err
+}
+
+// rerunning runs fn again while it meets a deadlock, a lock wait or a snapshot conflict.
+func rerunning(ctx context.Context, fn func() error) error {
 	for attempt := 1; ; attempt++ {
-		err := s.attempt(ctx, fn)
+		err := fn()
 		if err == nil || attempt == maxAttempts || !rerun(err) {
 			return err
 		}
