@@ -16,6 +16,8 @@ const (
 	tripAfter = 3
 	// openFor is how long it is left alone before one call tries it again.
 	openFor = 500 * time.Millisecond
+	// probeTimeout bounds that call, so that nobody waits long for a node that still hangs.
+	probeTimeout = 100 * time.Millisecond
 )
 
 // breaker is a hook on the client of one node. When the node is away or hangs, calls fail at once
@@ -36,11 +38,11 @@ func newBreaker(node string, log *slog.Logger, failed func(context.Context)) *br
 		ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= tripAfter },
 		IsSuccessful: answered,
 		IsExcluded:   func(err error) bool { return errors.Is(err, errAbandoned) },
-		OnStateChange: func(node string, _, to gobreaker.State) {
-			switch to {
-			case gobreaker.StateOpen:
+		OnStateChange: func(node string, from, to gobreaker.State) {
+			switch {
+			case from == gobreaker.StateClosed:
 				log.Warn("redis is away, going on without it", "node", node)
-			case gobreaker.StateClosed:
+			case to == gobreaker.StateClosed:
 				log.Info("redis is back", "node", node)
 			}
 		},
@@ -77,7 +79,13 @@ func (b *breaker) run(ctx context.Context, call func(ctx context.Context) error)
 	}
 	var result error
 	_, refused := b.circuit.Execute(func() (struct{}, error) {
-		result = call(context.WithValue(ctx, insideKey{}, true))
+		inside := context.WithValue(ctx, insideKey{}, true)
+		if b.circuit.State() == gobreaker.StateHalfOpen {
+			probe, cancel := context.WithTimeout(inside, probeTimeout)
+			defer cancel()
+			inside = probe
+		}
+		result = call(inside)
 		if inconclusive(ctx, result) {
 			return struct{}{}, errAbandoned
 		}

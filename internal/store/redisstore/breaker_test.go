@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -98,19 +99,22 @@ func TestRefusingRedisFailsFast(t *testing.T) {
 	failFast(t, open(t, Config{URLs: OneURL("redis://" + listener.Addr().String()), Log: quiet}))
 }
 
-// failFast calls until the breaker is open and then asserts that calls cost next to nothing.
+// failFast calls until the breaker is open and then asserts that calls cost next to nothing, but for
+// the few that try the node again.
 func failFast(t *testing.T, s *Store) {
 	for range tripAfter {
 		_, err := s.Players().Get(t.Context(), []social.PlayerID{1})
 		require.Equal(t, social.CodeUnavailable, social.CodeOf(err))
 	}
-	const calls = 50
-	started := time.Now()
-	for range calls {
+	took := make([]time.Duration, 101)
+	for i := range took {
+		started := time.Now()
 		_, _, err := s.Cards(t.Context(), []social.FeedID{1, 2, 3})
+		took[i] = time.Since(started)
 		require.Equal(t, social.CodeUnavailable, social.CodeOf(err))
 	}
-	assert.Less(t, time.Since(started)/calls, time.Millisecond)
+	slices.Sort(took)
+	assert.Less(t, took[len(took)*9/10], time.Millisecond)
 	err := s.Feeds().Put(t.Context(), map[social.FeedID]*social.Feed{1: sampleFeed(1, 1)})
 	assert.Equal(t, social.CodeUnavailable, social.CodeOf(err))
 	assert.Error(t, s.Ping(t.Context()))
@@ -141,13 +145,13 @@ func TestWhatTripsTheBreaker(t *testing.T) {
 		err   error
 		trips bool
 	}{
-		"success":       {nil, false},
-		"absent":        {redis.Nil, false},
-		"no script":     {redis.ErrNoScript, false},
-		"a refusal":     {redis.ErrCrossSlot, false},
-		"a cut":         {io.EOF, true},
-		"a timeout":     {&net.OpError{Op: "read", Err: context.DeadlineExceeded}, true},
-		"a long queue":  {redis.ErrPoolTimeout, false},
+		"success":      {nil, false},
+		"absent":       {redis.Nil, false},
+		"no script":    {redis.ErrNoScript, false},
+		"a refusal":    {redis.ErrCrossSlot, false},
+		"a cut":        {io.EOF, true},
+		"a timeout":    {&net.OpError{Op: "read", Err: context.DeadlineExceeded}, true},
+		"a long queue": {redis.ErrPoolTimeout, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reported := 0

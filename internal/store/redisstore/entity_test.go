@@ -151,13 +151,17 @@ func TestTTLIsRenewedByWrites(t *testing.T) {
 	})
 }
 
-// mustPut stores a player and counters of the same number and version.
-func (f fixture) mustPut(t require.TestingT, n, version int64) {
+// put stores a player and counters of the same number and version.
+func (f fixture) put(n, version int64) error {
 	ctx := context.Background()
 	player, feed := social.PlayerID(n), social.FeedID(n)
-	require.NoError(t, f.Players().Put(ctx, map[social.PlayerID]*social.Player{player: samplePlayer(player, version)}))
-	require.NoError(t, f.Counters().Put(ctx, map[social.FeedID]*social.FeedCounters{feed: sampleCounters(feed, version)}))
+	if err := f.Players().Put(ctx, map[social.PlayerID]*social.Player{player: samplePlayer(player, version)}); err != nil {
+		return err
+	}
+	return f.Counters().Put(ctx, map[social.FeedID]*social.FeedCounters{feed: sampleCounters(feed, version)})
 }
+
+func (f fixture) mustPut(t *testing.T, n, version int64) { require.NoError(t, f.put(n, version)) }
 
 // versions reads the versions of the player and of the counters; 0 for what is absent.
 func (f fixture) versions(t require.TestingT, n int64) (player, counters int64) {
@@ -194,18 +198,23 @@ func TestNewestOfTheNewestEpochStays(t *testing.T) {
 			number++
 			var last write
 			var wg sync.WaitGroup
+			errs := make(chan error, 12)
 			parallel := rapid.Bool().Draw(t, "parallel")
 			for _, w := range writes.Draw(t, "writes") {
 				if w.Epoch > last.Epoch || w.Epoch == last.Epoch && w.Version > last.Version {
 					last = w
 				}
 				if parallel {
-					wg.Go(func() { processes[w.Epoch].mustPut(t, number, w.Version) })
+					wg.Go(func() { errs <- processes[w.Epoch].put(number, w.Version) })
 				} else {
-					processes[w.Epoch].mustPut(t, number, w.Version)
+					errs <- processes[w.Epoch].put(number, w.Version)
 				}
 			}
 			wg.Wait()
+			close(errs)
+			for err := range errs {
+				require.NoError(t, err)
+			}
 			for epoch, process := range processes {
 				want := int64(0)
 				if epoch == last.Epoch {
