@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	"gorm.io/gorm"
@@ -47,6 +48,18 @@ func Record(s *Store) (*Statements, error) {
 // Exec runs a statement that no method offers.
 func Exec(ctx context.Context, s *Store, sql string, args ...any) error {
 	return s.writer(ctx).Exec(sql, args...).Error
+}
+
+// Plan lists the steps of SQLite's plan for a statement.
+func Plan(ctx context.Context, s *Store, sql string) (steps []string, err error) {
+	err = query(s.writer(ctx), "EXPLAIN QUERY PLAN "+strings.ReplaceAll(sql, "?", "1"), nil, func(scan scanner) error {
+		var id, parent, unused int
+		var step string
+		err := scan(&id, &parent, &unused, &step)
+		steps = append(steps, step)
+		return err
+	})
+	return steps, err
 }
 
 // ExecTx runs a statement that no method offers in a transaction.

@@ -41,7 +41,7 @@ func (tx *Tx) Remember(ctx context.Context, r social.Remembered) (noted social.R
 // them: those of one millisecond go together. It says how many went; 0 means that none is left.
 func (s *Store) PurgeIdempotency(ctx context.Context, before time.Time, limit int) (int, error) {
 	// SQLite and TiDB know no DELETE with both order and limit, so the last to go is looked up.
-	const upTo = "SELECT MAX(created_ms) FROM (SELECT created_ms FROM idempotency WHERE created_ms < ? ORDER BY created_ms LIMIT ?) oldest"
+	const upTo = "SELECT MAX(created_ms) FROM (SELECT created_ms FROM idempotency WHERE created_ms < ? ORDER BY created_ms LIMIT ?) u"
 	var last *int64
 	err := query(s.reader(ctx), upTo, []any{before.UnixMilli(), limit}, func(scan scanner) error { return scan(&last) })
 	if err != nil {

@@ -129,10 +129,10 @@ func (q listQuery) statement(d dialect, terms [][]any) (string, []any) {
 	}
 	switch {
 	case q.viewer != 0:
-		return "SELECT l.list, COALESCE(f.friend_id, 0) > 0, l.member, l.place FROM (" + union.String() +
-			") l LEFT JOIN edges f ON f.player_id = ? AND f.peer_id = l.member", append(args, q.viewer)
+		return "SELECT u.list, COALESCE(f.friend_id, 0) > 0, u.member, u.place FROM (" + union.String() +
+			") u LEFT JOIN edges f ON f.player_id = ? AND f.peer_id = u.member", append(args, q.viewer)
 	case q.limit != 0:
-		return "SELECT l.list, l.friend, l.member, l.place FROM (" + union.String() + ") l ORDER BY l.place DESC LIMIT ?", append(args, q.limit)
+		return "SELECT u.list, u.friend, u.member, u.place FROM (" + union.String() + ") u ORDER BY u.place DESC LIMIT ?", append(args, q.limit)
 	}
 	return union.String(), args
 }
