@@ -85,13 +85,13 @@ func (a *Accounts) LogOut(ctx context.Context, viewer social.Viewer) error {
 }
 
 const (
-	purgeChunk = 500
-	// purgeChunks bounds one call of Purge.
-	purgeChunks = 20
+	purgeChunk = 1000
+	// purgeChunks bounds one call of Purge. A player who is there all day leaves some hundred tokens.
+	purgeChunks = 100
 )
 
 // Purge removes expired sessions and refresh tokens, and changes that no token can ask for any more,
-// in chunks, up to some ten thousand rows of each. Whatever is left waits for the next call.
+// in chunks, up to some hundred thousand rows of each. Whatever is left waits for the next call.
 func (a *Accounts) Purge(ctx context.Context) error {
 	now := a.Now()
 	purges := []struct {
