@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"time"
 
@@ -45,11 +46,16 @@ func (p pools) ping(ctx context.Context) error {
 	return p.read.PingContext(ctx)
 }
 
+// close ends all connections. One that is broken already is as good as closed.
 func (p pools) close() error {
-	if p.read == p.write {
-		return p.write.Close()
+	err := p.write.Close()
+	if p.read != p.write {
+		err = errors.Join(err, p.read.Close())
 	}
-	return errors.Join(p.read.Close(), p.write.Close())
+	if errors.Is(err, driver.ErrBadConn) {
+		return nil
+	}
+	return err
 }
 
 // migrator is what goose needs.

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -45,9 +46,21 @@ func Record(s *Store) (*Statements, error) {
 	return r, errors.Join(errs...)
 }
 
-// Exec runs a statement that no method offers.
-func Exec(ctx context.Context, s *Store, sql string, args ...any) error {
-	return s.writer(ctx).Exec(sql, args...).Error
+// KillConnections has a MySQL server end the other connections of the store's database.
+func KillConnections(ctx context.Context, s *Store) error {
+	return s.write.WithContext(ctx).Connection(func(db *gorm.DB) error {
+		var ids []int64
+		const others = "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()"
+		if err := db.Raw(others).Scan(&ids).Error; err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := db.Exec(fmt.Sprintf("KILL %d", id)).Error; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Plan lists the steps of SQLite's plan for a statement.
@@ -62,14 +75,5 @@ func Plan(ctx context.Context, s *Store, sql string) (steps []string, err error)
 	return steps, err
 }
 
-// ExecTx runs a statement that no method offers in a transaction.
-func ExecTx(ctx context.Context, tx *Tx, sql string, args ...any) error {
-	return tx.with(ctx).Exec(sql, args...).Error
-}
-
-var (
-	// Chunks cuts and pads keys.
-	Chunks = chunks[int]
-	// IsDuplicate tells of a taken key.
-	IsDuplicate = isDuplicate
-)
+// Chunks cuts and pads keys.
+var Chunks = chunks[int]

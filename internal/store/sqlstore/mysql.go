@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"strings"
@@ -20,7 +21,7 @@ import (
 // mysqlDialect speaks to MySQL 8, MariaDB and TiDB.
 type mysqlDialect struct{ config *mysql.Config }
 
-func newMySQL(u *url.URL) (dialect, error) {
+func newMySQL(u *url.URL, log *slog.Logger) (dialect, error) {
 	name := strings.TrimPrefix(u.Path, "/")
 	if u.Host == "" || name == "" || strings.Contains(name, "/") {
 		return nil, errors.New("a mysql:// URL needs a host and a database")
@@ -38,6 +39,7 @@ func newMySQL(u *url.URL) (dialect, error) {
 		}
 		c.TLSConfig = values[0]
 	}
+	c.Logger = driverLog{log}
 	c.Collation = "utf8mb4_bin"
 	c.ParseTime, c.Loc = true, time.UTC
 	// A changed row counts, a matched one does not: conditional updates rely on it.
@@ -51,6 +53,13 @@ func newMySQL(u *url.URL) (dialect, error) {
 	}
 	return mysqlDialect{config: c}, nil
 }
+
+// driverLog takes the driver's remarks on connections that it gives up; what a caller must know of
+// them is in its error.
+type driverLog struct{ log *slog.Logger }
+
+// Print logs a remark.
+func (l driverLog) Print(v ...any) { l.log.Debug("mysql driver", "remark", fmt.Sprint(v...)) }
 
 func (d mysqlDialect) open(maxConns int) (pools, error) {
 	db, err := openMySQL(d.config)

@@ -27,7 +27,7 @@ type Config struct {
 	// OnStatement, if set, is called for each SQL statement right before it is sent, BEGIN and
 	// COMMIT apart. It may be called by several goroutines at once.
 	OnStatement func()
-	// Log takes slow statements; nil means slog.Default().
+	// Log takes slow statements and, at debug level, lost connections; nil means slog.Default().
 	Log *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -58,7 +58,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.MaxConns == 0 {
 		cfg.MaxConns = 32
 	}
-	d, err := dialectOf(cfg.URL)
+	d, err := dialectOf(cfg.URL, cfg.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -117,14 +117,14 @@ func (s *Store) reader(ctx context.Context) *gorm.DB { return s.read.WithContext
 func (s *Store) writer(ctx context.Context) *gorm.DB { return s.write.WithContext(ctx) }
 
 // dialectOf reads a database URL. Errors never hold the URL, which may hold a password.
-func dialectOf(raw string) (dialect, error) {
+func dialectOf(raw string, log *slog.Logger) (dialect, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return nil, errors.New("the database URL can't be parsed")
 	}
 	switch u.Scheme {
 	case "mysql":
-		return newMySQL(u)
+		return newMySQL(u, log)
 	case "sqlite":
 		return newSQLite(u)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -159,6 +160,25 @@ func TestAServerThatIsAwayIsUnavailable(t *testing.T) {
 	require.NoError(t, l.Close())
 	_, err = sqlstore.Open(t.Context(), sqlstore.Config{URL: "mysql://u:p@" + address + "/db"})
 	require.Equal(t, social.CodeUnavailable, social.CodeOf(err), "%v", err)
+}
+
+func TestConnectionsThatTheServerClosedAreReplaced(t *testing.T) {
+	server := os.Getenv(freshdb.Variable)
+	if server == "" {
+		return // there is no server to do it
+	}
+	f := open(t, freshdb.MySQL(t, server))
+	require.NoError(t, f.Migrate(t.Context()))
+	f.players(1)
+	f.parallel(20, func(ctx context.Context, _ int) (bool, error) { return true, f.Ping(ctx) })
+	require.NoError(t, sqlstore.KillConnections(t.Context(), f.Store))
+	players, err := f.Players().Load(t.Context(), []social.PlayerID{1})
+	require.NoError(t, err)
+	require.Len(t, players, 1)
+	f.do(func(ctx context.Context, tx *sqlstore.Tx) error {
+		_, err := tx.PutLike(ctx, social.LikeKey{Feed: 1, Player: 1}, 3)
+		return err
+	})
 }
 
 func TestContexts(t *testing.T) {
