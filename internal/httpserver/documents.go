@@ -11,7 +11,7 @@ import (
 // The cache of parsed documents is bounded in entries, and holds only short documents, because a
 // tree is much larger than its text.
 const (
-	cachedDocuments        = 500
+	cachedDocuments        = 200
 	maxCachedDocumentBytes = 4 << 10
 )
 

@@ -18,15 +18,15 @@ import (
 // Rate limits: so many a second for good, after a burst. Addresses of IPv6 count by their /64.
 const (
 	// RequestRate is for all requests of an address. It is generous: many players may share one.
-	RequestRate  rate.Limit = 200
-	RequestBurst            = 1000
+	RequestRate  = rate.Limit(200)
+	RequestBurst = 1000
 	// AccountRate is for each signUp, logIn and refreshSession of an address, because the first two
 	// hash a password, which takes tens of milliseconds.
-	AccountRate  rate.Limit = 0.5
-	AccountBurst            = 20
+	AccountRate  = rate.Limit(0.5)
+	AccountBurst = 20
 	// MutationRate is for each mutation of a player.
-	MutationRate  rate.Limit = 20
-	MutationBurst            = 100
+	MutationRate  = rate.Limit(20)
+	MutationBurst = 100
 	// trackedKeys bounds how many addresses or players a limiter remembers. Whoever is forgotten
 	// starts again with a full burst.
 	trackedKeys = 50_000

@@ -29,6 +29,8 @@ const (
 	// agree: pairs of equal response names, once more for each inline fragment around them, and
 	// those in fragments once for each operation.
 	MaxMerges = 30_000
+	// MaxVariableValues bounds the values in the variables, those within lists and objects too.
+	MaxVariableValues = 5000
 )
 
 // documentLimits refuses documents whose parsing or validation would cost too much. It reads the
@@ -48,10 +50,32 @@ func (documentLimits) Validate(graphql.ExecutableSchema) error { return nil }
 
 // MutateOperationParameters changes nothing; it fails with LIMIT_EXCEEDED.
 func (l documentLimits) MutateOperationParameters(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
+	if countValues(params.Variables, MaxVariableValues) > MaxVariableValues {
+		return fault(social.CodeLimitExceeded, fmt.Sprintf("The variables hold more than %d values.", MaxVariableValues))
+	}
 	if _, ok := l.accepted.Get(ctx, params.Query); ok {
 		return nil
 	}
 	return scanDocument(params.Query)
+}
+
+// countValues counts what a variable holds, itself included, and stops soon after enough.
+func countValues(value any, enough int) int {
+	n := 1
+	switch v := value.(type) {
+	case []any:
+		for i := 0; i < len(v) && n <= enough; i++ {
+			n += countValues(v[i], enough-n)
+		}
+	case map[string]any:
+		for _, inner := range v {
+			if n > enough {
+				break
+			}
+			n += countValues(inner, enough-n)
+		}
+	}
+	return n
 }
 
 // scanDocument counts what a document holds. It stops quietly where the lexer does: the parser

@@ -3,8 +3,9 @@
 // The operations that the playground opens with, a tab each.
 const examples = [
   {
-    query: `# Makes an account and logs in: the access token goes into the field above.
-# Names are unique, so choose your own.
+    query: `# Makes an account and logs in. The access
+# token goes into the field above. Names are
+# unique: choose your own.
 mutation SignUp($input: SignUpInput!) {
   signUp(input: $input) {
     session {
@@ -20,7 +21,7 @@ mutation SignUp($input: SignUpInput!) {
     variables: { input: { name: "Ada", password: "correct horse battery" } },
   },
   {
-    query: `# Finds a player by name. Take the id to follow with the operation below.
+    query: `# Finds a player by name.
 query Find($name: String!) {
   player(name: $name) {
     id
@@ -31,6 +32,7 @@ query Find($name: String!) {
   }
 }
 
+# Follows the player with the id found above.
 mutation Follow($playerId: ID!) {
   followPlayer(input: { playerId: $playerId }) {
     player { name isFollowing isFriend fanCount }
@@ -41,7 +43,8 @@ mutation Follow($playerId: ID!) {
     variables: { name: "Ada", playerId: "player_..." },
   },
   {
-    query: `# Writes a feed. Sent again with the same idempotencyKey, it answers the same feed.
+    query: `# Writes a feed. With an idempotencyKey in the
+# input, sending it again makes no second one.
 mutation Post($input: CreateFeedInput!) {
   createFeed(input: $input) {
     feed { id summary visibility createdAt }
@@ -52,7 +55,8 @@ mutation Post($input: CreateFeedInput!) {
     variables: { input: { content: "Hello, circle! 👋", visibility: "PUBLIC" } },
   },
   {
-    query: `# The home page: own feeds and those of followed players, newest first.
+    query: `# The home page: own feeds and those of
+# followed players, newest first.
 query Home($first: Int!, $after: Cursor) {
   homeFeed(first: $first, after: $after) {
     edges {
@@ -75,7 +79,8 @@ query Home($first: Int!, $after: Cursor) {
     variables: { first: 20 },
   },
   {
-    query: `# Likes a feed. A second like answers ALREADY_LIKED, with the feed as it is.
+    query: `# Likes a feed. A second like answers
+# ALREADY_LIKED, with the feed as it is.
 mutation Like($feedId: ID!) {
   likeFeed(input: { feedId: $feedId }) {
     feed { id likeCount hasLiked }

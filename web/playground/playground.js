@@ -34,13 +34,16 @@ function learn(answer) {
 // fetcher sends an operation; an Authorization header written in the headers editor goes first.
 async function fetcher(params, options) {
   const headers = { "Content-Type": "application/json" };
-  if (field.value) headers.Authorization = "Bearer " + field.value;
+  const token = field.value;
+  if (token) headers.Authorization = "Bearer " + token;
   const response = await fetch("graphql", {
     method: "POST",
     headers: { ...headers, ...(options && options.headers) },
     body: JSON.stringify(params),
   });
   const answer = await response.json();
+  // A token that has run out refuses everything, logging in too.
+  if (response.status === 401 && token) setToken("", "The access token no longer held. Log in again.");
   if (params.operationName !== "IntrospectionQuery") learn(answer);
   return answer;
 }
@@ -50,6 +53,15 @@ const tabs = examples.map((example) => ({
   variables: JSON.stringify(example.variables, null, 2),
 }));
 
+// On the first visit the first tab's variables have to be given apart; later the browser has them.
+const variables = localStorage.getItem("graphiql:tabState") ? undefined : tabs[0].variables;
+
 ReactDOM.createRoot(document.getElementById("graphiql")).render(
-  React.createElement(GraphiQL, { fetcher, defaultTabs: tabs, shouldPersistHeaders: false }),
+  React.createElement(GraphiQL, {
+    fetcher,
+    defaultTabs: tabs,
+    variables,
+    defaultEditorToolsVisibility: "variables",
+    shouldPersistHeaders: false,
+  }),
 );
