@@ -12,24 +12,32 @@ import (
 	"circle/internal/social"
 )
 
-// ahead reads what the selection below a list of feeds asks for in one bulk read a kind, before
-// the fields ask one by one.
-func ahead(ctx context.Context, entries []service.FeedEntry) error {
+// prime notes what was read along with a list of feeds.
+func prime(ctx context.Context, entries []service.FeedEntry) {
 	l := loader.From(ctx)
-	ids := make([]social.FeedID, len(entries))
-	authors := make([]social.PlayerID, len(entries))
-	for i, e := range entries {
-		ids[i], authors[i] = e.Feed.ID, e.Feed.AuthorID
+	for _, e := range entries {
 		l.Feeds.Prime(ctx, e.Feed.ID, e.Feed)
 		if e.Counters != nil {
 			l.Counters.Prime(ctx, e.Feed.ID, e.Counters)
 		}
 	}
-	asked := feedSelection(ctx)
-	group, reading := errgroup.WithContext(ctx)
-	if len(ids) == 0 {
+}
+
+// ahead reads what the selection below a list of feeds asks for in one bulk read a kind, before
+// the fields ask one by one. It is for lists that stand once in an answer: of nested ones the loaders
+// gather more.
+func ahead(ctx context.Context, entries []service.FeedEntry) error {
+	if len(entries) == 0 {
 		return nil
 	}
+	prime(ctx, entries)
+	ids := make([]social.FeedID, len(entries))
+	authors := make([]social.PlayerID, len(entries))
+	for i, e := range entries {
+		ids[i], authors[i] = e.Feed.ID, e.Feed.AuthorID
+	}
+	l, asked := loader.From(ctx), feedSelection(ctx)
+	group, reading := errgroup.WithContext(ctx)
 	if asked.liked {
 		group.Go(func() error { return l.Liked.Ahead(reading, ids) })
 	}

@@ -16,15 +16,12 @@ import (
 // told.
 type Errors struct{ Log *slog.Logger }
 
-// Present turns an error into a top-level error with extensions.code and extensions.requestId. An
-// error that is not one of the domain's is logged and shown as INTERNAL.
+// Present turns an error into a top-level error with extensions.code. An error that is not one of
+// the domain's is logged and shown as INTERNAL.
 func (e Errors) Present(ctx context.Context, err error) *gqlerror.Error {
 	shown := e.translate(ctx, err)
 	if shown.Path == nil {
 		shown.Path = graphql.GetPath(ctx)
-	}
-	if id := social.RequestIDFrom(ctx); id != "" {
-		shown.Extensions["requestId"] = id
 	}
 	return shown
 }

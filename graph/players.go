@@ -74,9 +74,7 @@ func (r playerResolver) Feeds(ctx context.Context, obj *social.Player, first int
 	if err != nil {
 		return nil, err
 	}
-	if err := ahead(ctx, page.Items); err != nil {
-		return nil, err
-	}
+	prime(ctx, page.Items)
 	return r.feedConnection(l, args, page), nil
 }
 

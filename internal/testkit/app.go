@@ -31,6 +31,14 @@ type App struct {
 // Start starts a server on the stores; settings are CIRCLE_NAME=value. It stops when the test ends.
 func Start(t testing.TB, stores Stores, settings ...string) *App {
 	t.Helper()
+	a, err := TryStart(t, stores, settings...)
+	require.NoError(t, err)
+	return a
+}
+
+// TryStart is Start for servers that may refuse to.
+func TryStart(t testing.TB, stores Stores, settings ...string) (*App, error) {
+	t.Helper()
 	environ := append([]string{
 		"CIRCLE_DATA_DIR=" + stores.DataDir,
 		"CIRCLE_RATE_LIMITS=off",
@@ -44,7 +52,9 @@ func Start(t testing.TB, stores Stores, settings ...string) *App {
 		Config: cfg, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now,
 		RedisHooks: []redis.Hook{a.Trips}, OnStatement: a.Trips.statement,
 	})
-	require.NoError(t, err)
+	if err != nil {
+		return nil, err
+	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	a.URL = "http://" + ln.Addr().String()
@@ -60,7 +70,7 @@ func Start(t testing.TB, stores Stores, settings ...string) *App {
 		return a.Close()
 	})
 	t.Cleanup(func() { require.NoError(t, a.stop()) })
-	return a
+	return a, nil
 }
 
 // Stop stops the server in good order.

@@ -3,6 +3,7 @@ package testkit
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -72,6 +73,22 @@ func Read[T any](t testing.TB, a *App, token, query string, vars Vars) T {
 	var into T
 	require.NoError(t, json.Unmarshal(answer.Data, &into), answer.Raw)
 	return into
+}
+
+// TryRead is Read for goroutines other than the test's own.
+func TryRead[T any](a *App, token, query string, vars Vars) (into T, err error) {
+	body, err := json.Marshal(map[string]any{"query": query, "variables": vars})
+	if err != nil {
+		return into, err
+	}
+	answer, err := a.post(token, body)
+	if err != nil {
+		return into, err
+	}
+	if len(answer.Errors) > 0 {
+		return into, fmt.Errorf("%s: %s", query, answer.Raw)
+	}
+	return into, json.Unmarshal(answer.Data, &into)
 }
 
 // post is safe for use by goroutines other than the test's own.

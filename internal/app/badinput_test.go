@@ -1,0 +1,247 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"circle/internal/testkit"
+)
+
+func TestQueriesThatCanNotBeMeantAreBadInput(t *testing.T) {
+	app := testkit.Start(t, testkit.NewStores(t))
+	a, b := app.SignUp(t, "ann"), app.SignUp(t, "bob")
+	feed := a.MustPost(t, "one", "PUBLIC")
+	other := a.MustPost(t, "two", "PUBLIC")
+	testkit.Must(t)(b.Like(feed))
+	testkit.Must(t)(b.Like(other))
+	testkit.Must(t)(b.Follow(a))
+
+	type page struct{ PageInfo struct{ EndCursor string } }
+	end := func(p testkit.Player, field string) string {
+		r := testkit.Read[struct{ C page }](t, app, p.Token, "{c:"+field+"{pageInfo{endCursor}}}", nil)
+		require.NotEmpty(t, r.C.PageInfo.EndCursor)
+		return r.C.PageInfo.EndCursor
+	}
+	below := func(p testkit.Player, id, on, field string) string {
+		r := testkit.Read[struct{ Node struct{ C page } }](t, app, p.Token,
+			fmt.Sprintf(`{node(id:%q){... on %s{c:%s{pageInfo{endCursor}}}}}`, id, on, field), nil)
+		require.NotEmpty(t, r.Node.C.PageInfo.EndCursor)
+		return r.Node.C.PageInfo.EndCursor
+	}
+	home := end(a, "homeFeed(first:1)")
+	likes := below(a, feed, "Feed", "likes(order:NEWEST)")
+	friendsFirst := below(a, feed, "Feed", "likes")
+	fans := below(b, a.ID, "Player", "fans")
+	ids := func(n int, id string) string { return strings.Repeat(fmt.Sprintf("%q,", id), n) }
+	node := func(id, on, field string) string {
+		return fmt.Sprintf(`{node(id:%q){... on %s{%s{pageInfo{endCursor}}}}}`, id, on, field)
+	}
+
+	for _, c := range []struct {
+		name, query string
+		viewer      testkit.Player
+	}{
+		{"an empty id", `{node(id:""){id}}`, a},
+		{"an id without a kind", `{node(id:"x"){id}}`, a},
+		{"a kind without an id", `{node(id:"feed_"){id}}`, a},
+		{"an emoji for an id", `{node(id:"🙂"){id}}`, a},
+		{"an id with foreign letters", `{node(id:"feed_ILOUilouILO"){id}}`, a},
+		{"an id in capitals", fmt.Sprintf(`{node(id:%q){id}}`, strings.ToUpper(feed)), a},
+		{"an id that is too short", fmt.Sprintf(`{node(id:%q){id}}`, feed[:len(feed)-1]), a},
+		{"an id that is too long", fmt.Sprintf(`{node(id:%q){id}}`, feed+"0"), a},
+		{"a number beyond all ids", `{node(id:"feed_zzzzzzzzzzz"){id}}`, a},
+		{"an id of a kind that there is not", strings.Replace(fmt.Sprintf(`{node(id:%q){id}}`, feed), "feed_", "team_", 1), a},
+		{"a very long id", fmt.Sprintf(`{node(id:%q){id}}`, strings.Repeat("A", 5000)), a},
+		{"a malformed id among good ones", fmt.Sprintf(`{nodes(ids:[%q,"x"]){id}}`, feed), a},
+		{"101 ids", fmt.Sprintf(`{nodes(ids:[%s]){id}}`, ids(101, feed)), a},
+		{"a player's id for a feed", fmt.Sprintf(`{feedCounters(feedIds:[%q]){likeCount}}`, a.ID), a},
+		{"501 feeds", fmt.Sprintf(`{feedCounters(feedIds:[%s]){likeCount}}`, ids(501, feed)), a},
+		{"first 0", `{homeFeed(first:0){nodes{id}}}`, a},
+		{"first -1", `{homeFeed(first:-1){nodes{id}}}`, a},
+		{"first 101", `{homeFeed(first:101){nodes{id}}}`, a},
+		{"first 2^31-1", `{homeFeed(first:2147483647){nodes{id}}}`, a},
+		{"first beyond 32 bits", `{homeFeed(first:99999999999){nodes{id}}}`, a},
+		{"first of a nested list", node(feed, "Feed", "likes(first:0)"), a},
+		{"a summary of nothing", fmt.Sprintf(`{node(id:%q){... on Feed{summary(length:0)}}}`, feed), a},
+		{"a summary of 1,001", fmt.Sprintf(`{node(id:%q){... on Feed{summary(length:1001)}}}`, feed), a},
+		{"an empty cursor", `{homeFeed(after:""){nodes{id}}}`, a},
+		{"a cursor that is none", `{homeFeed(after:"abc"){nodes{id}}}`, a},
+		{"half a cursor", fmt.Sprintf(`{homeFeed(after:%q){nodes{id}}}`, home[:len(home)/2]), a},
+		{"a changed cursor", fmt.Sprintf(`{homeFeed(after:%q){nodes{id}}}`, flip(home)), a},
+		{"another player's cursor", fmt.Sprintf(`{homeFeed(after:%q){nodes{id}}}`, home), b},
+		{"a cursor of likes on the home page", fmt.Sprintf(`{homeFeed(after:%q){nodes{id}}}`, likes), a},
+		{"a cursor of the home page on likes", node(feed, "Feed", fmt.Sprintf("likes(after:%q)", home)), a},
+		{"a cursor of another feed's likes", node(other, "Feed", fmt.Sprintf("likes(order:NEWEST,after:%q)", likes)), a},
+		{"a cursor of another order", node(feed, "Feed", fmt.Sprintf("likes(after:%q)", likes)), a},
+		{"a cursor of another viewer's friends first", node(feed, "Feed", fmt.Sprintf("likes(after:%q)", friendsFirst)), b},
+		{"a cursor of fans on following", node(a.ID, "Player", fmt.Sprintf("following(after:%q)", fans)), b},
+		{"a cursor of another player's fans", node(b.ID, "Player", fmt.Sprintf("fans(after:%q)", fans)), b},
+		{"a field that there is not", `{wall{id}}`, a},
+		{"a document that breaks off", `{viewer{role}`, a},
+		{"a variable of another type", `query($first:String){homeFeed(first:$first){nodes{id}}}`, a},
+		{"an order that there is not", node(feed, "Feed", "likes(order:OLDEST)"), a},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			answer := c.viewer.Do(t, c.query, nil)
+			assert.Equal(t, "BAD_USER_INPUT", answer.Code(t), answer.Raw)
+			assert.NotEmpty(t, answer.Errors[0].Extensions.RequestID)
+		})
+	}
+}
+
+// flip changes one letter amid a cursor.
+func flip(cursor string) string {
+	b := []byte(cursor)
+	if i := len(b) / 2; b[i] == 'A' {
+		b[i] = 'B'
+	} else {
+		b[i] = 'A'
+	}
+	return string(b)
+}
+
+func TestInputsThatCanNotBeMeantAreUserErrorsAndDoNothing(t *testing.T) {
+	app := testkit.Start(t, testkit.NewStores(t))
+	a, b := app.SignUp(t, "ann"), app.SignUp(t, "bob")
+	feed := a.MustPost(t, "mine", "PUBLIC")
+	private := a.MustPost(t, "secret", "PRIVATE")
+	gone := b.MustPost(t, "gone", "PUBLIC")
+	testkit.Must(t)(b.Delete(gone))
+	unknown := strings.Replace(a.ID, "player_", "feed_", 1)
+
+	long := func(n int) string { return strings.Repeat("字", n) }
+	for _, c := range []struct {
+		name, mutation, inputType, fields string
+		input                             testkit.Vars
+		code                              string
+		field                             []string
+	}{
+		{"an empty text", "createFeed", "CreateFeedInput", "feed{id}", testkit.Vars{"content": ""}, "REQUIRED", []string{"content"}},
+		{"a text of blanks", "createFeed", "CreateFeedInput", "feed{id}", testkit.Vars{"content": " \n\t　"}, "REQUIRED", []string{"content"}},
+		{"a text that is too long", "createFeed", "CreateFeedInput", "feed{id}", testkit.Vars{"content": long(100_001)}, "TOO_LONG", []string{"content"}},
+		{"an empty key", "createFeed", "CreateFeedInput", "feed{id}", testkit.Vars{"content": "x", "idempotencyKey": ""}, "REQUIRED", []string{"idempotencyKey"}},
+		{"a key that is too long", "createFeed", "CreateFeedInput", "feed{id}", testkit.Vars{"content": "x", "idempotencyKey": long(256)}, "TOO_LONG", []string{"idempotencyKey"}},
+		{"an edit to nothing", "editFeed", "EditFeedInput", "feed{id}", testkit.Vars{"feedId": feed, "content": ""}, "REQUIRED", []string{"content"}},
+		{"an edit of what is malformed", "editFeed", "EditFeedInput", "feed{id}", testkit.Vars{"feedId": "x", "content": "x"}, "INVALID", []string{"feedId"}},
+		{"an edit of another's feed", "editFeed", "EditFeedInput", "feed{id}", testkit.Vars{"feedId": feed, "content": "x"}, "NOT_FOUND", []string{"feedId"}},
+		{"a deletion of another's feed", "deleteFeed", "FeedInput", "deletedFeedId", testkit.Vars{"feedId": feed}, "NOT_FOUND", []string{"feedId"}},
+		{"a deletion of what is gone", "deleteFeed", "FeedInput", "deletedFeedId", testkit.Vars{"feedId": gone}, "NOT_FOUND", []string{"feedId"}},
+		{"a like of what is malformed", "likeFeed", "FeedInput", "feed{id}", testkit.Vars{"feedId": a.ID}, "INVALID", []string{"feedId"}},
+		{"a like of what is unknown", "likeFeed", "FeedInput", "feed{id}", testkit.Vars{"feedId": unknown}, "NOT_FOUND", []string{"feedId"}},
+		{"a like of what is gone", "likeFeed", "FeedInput", "feed{id}", testkit.Vars{"feedId": gone}, "NOT_FOUND", []string{"feedId"}},
+		{"a like of what is secret", "likeFeed", "FeedInput", "feed{id}", testkit.Vars{"feedId": private}, "NOT_FOUND", []string{"feedId"}},
+		{"an unlike of what is secret", "unlikeFeed", "FeedInput", "feed{id}", testkit.Vars{"feedId": private}, "NOT_FOUND", []string{"feedId"}},
+		{"an unlike of what is not liked", "unlikeFeed", "FeedInput", "feed{id}", testkit.Vars{"feedId": feed}, "NOT_LIKED", []string{"feedId"}},
+		{"following oneself", "followPlayer", "PlayerInput", "player{id}", testkit.Vars{"playerId": b.ID}, "SELF_REFERENCE", []string{"playerId"}},
+		{"following what is malformed", "followPlayer", "PlayerInput", "player{id}", testkit.Vars{"playerId": "player_"}, "INVALID", []string{"playerId"}},
+		{"following nobody", "followPlayer", "PlayerInput", "player{id}", testkit.Vars{"playerId": strings.Replace(feed, "feed_", "player_", 1)}, "NOT_FOUND", []string{"playerId"}},
+		{"unfollowing a stranger", "unfollowPlayer", "PlayerInput", "player{id}", testkit.Vars{"playerId": a.ID}, "NOT_FOLLOWING", []string{"playerId"}},
+		{"a level below 0", "updateProfile", "UpdateProfileInput", "player{id}", testkit.Vars{"level": -1}, "INVALID", []string{"level"}},
+		{"no level", "updateProfile", "UpdateProfileInput", "player{id}", testkit.Vars{"level": nil}, "REQUIRED", []string{"level"}},
+		{"a bio that is too long", "updateProfile", "UpdateProfileInput", "player{id}", testkit.Vars{"bio": long(1001)}, "TOO_LONG", []string{"bio"}},
+		{"a script for an avatar", "updateProfile", "UpdateProfileInput", "player{id}", testkit.Vars{"avatarUrl": "javascript:alert(1)"}, "INVALID", []string{"avatarUrl"}},
+		{"a guild that is too long", "updateProfile", "UpdateProfileInput", "player{id}", testkit.Vars{"guildId": long(65)}, "TOO_LONG", []string{"guildId"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, err := b.Mutate(c.mutation, c.inputType, c.fields, c.input)
+			require.NoError(t, err)
+			require.Len(t, p.UserErrors, 1)
+			assert.Equal(t, c.code, p.UserErrors[0].Code)
+			assert.Equal(t, c.field, p.UserErrors[0].Field)
+			assert.NotEmpty(t, p.UserErrors[0].Message)
+		})
+	}
+	assert.Empty(t, b.Home(t, 10), "nothing was posted or followed")
+	assert.Equal(t, []string{private, feed}, a.Home(t, 10), "nothing of another was changed")
+	assert.Equal(t, map[string]int{"fanCount": 0, "followingCount": 0, "friendCount": 0}, counts(t, a))
+}
+
+func TestMutationsNeedALogin(t *testing.T) {
+	app := testkit.Start(t, testkit.NewStores(t))
+	a := app.SignUp(t, "ann")
+	feed := a.MustPost(t, "x", "PUBLIC")
+	for _, mutation := range []string{
+		"logOut", `updateProfile(input:{level:2})`, fmt.Sprintf(`followPlayer(input:{playerId:%q})`, a.ID),
+		fmt.Sprintf(`unfollowPlayer(input:{playerId:%q})`, a.ID), `createFeed(input:{content:"x"})`,
+		fmt.Sprintf(`editFeed(input:{feedId:%q,content:"y"})`, feed), fmt.Sprintf(`deleteFeed(input:{feedId:%q})`, feed),
+		fmt.Sprintf(`likeFeed(input:{feedId:%q})`, feed), fmt.Sprintf(`unlikeFeed(input:{feedId:%q})`, feed),
+	} {
+		answer := app.Do(t, "", "mutation{"+mutation+"{userErrors{code}}}", nil)
+		assert.Equal(t, "UNAUTHENTICATED", answer.Code(t), mutation)
+	}
+}
+
+func TestATokenThatIsNotGoodRefusesTheWholeRequest(t *testing.T) {
+	app := testkit.Start(t, testkit.NewStores(t))
+	a := app.SignUp(t, "ann")
+	for name, token := range map[string]string{
+		"none at all":     "x",
+		"changed":         flip(a.Token),
+		"a refresh token": a.Refresh,
+		"unsigned":        "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.eyJzdWIiOiJwbGF5ZXJfMSJ9.",
+	} {
+		answer := app.Do(t, token, "{__typename}", nil)
+		assert.Equal(t, "UNAUTHENTICATED", answer.Code(t), name)
+		assert.Empty(t, answer.Data, name)
+	}
+}
+
+func TestTextsComeBackAsTheyWere(t *testing.T) {
+	app := testkit.Start(t, testkit.NewStores(t))
+	a := app.SignUp(t, "ann")
+	for name, c := range map[string]struct{ sent, want string }{
+		"100,000 characters": {strings.Repeat("字", 100_000), strings.Repeat("字", 100_000)},
+		"pipes and braces":   {`a|b|{"c":1}`, `a|b|{"c":1}`},
+		"lone surrogates":    {`\ud83d and \udc00`, "\ufffd and \ufffd"},
+		"a pair":             {`\ud83d\ude00`, "😀"},
+		"zero":               {`a\u0000b`, "a\x00b"},
+		"blanks around":      {"  a  ", "  a  "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content := c.sent
+			if !strings.Contains(content, `\u`) {
+				quoted, err := json.Marshal(content)
+				require.NoError(t, err)
+				content = string(quoted[1 : len(quoted)-1])
+			}
+			answer := app.Post(t, a.Token, []byte(`{"query":"mutation($c:String!){createFeed(input:{content:$c}){feed{content}}}","variables":{"c":"`+content+`"}}`))
+			require.Empty(t, answer.Errors, answer.Raw)
+			var data struct {
+				CreateFeed struct{ Feed struct{ Content string } }
+			}
+			require.NoError(t, json.Unmarshal(answer.Data, &data))
+			assert.Equal(t, c.want, data.CreateFeed.Feed.Content)
+		})
+	}
+}
+
+func TestHostileDocumentsAreRefusedByTheLimits(t *testing.T) {
+	app := testkit.Start(t, testkit.NewStores(t))
+	var bomb strings.Builder
+	bomb.WriteString(`{node(id:"x"){...f0}}`)
+	for i := range 24 {
+		fmt.Fprintf(&bomb, " fragment f%d on Feed{...f%d x:author{...g}}", i, i+1)
+	}
+	bomb.WriteString(" fragment f24 on Feed{id} fragment g on Player{id}")
+	aliases := make([]string, 200)
+	for i := range aliases {
+		aliases[i] = fmt.Sprintf("a%d:__typename", i)
+	}
+	for name, query := range map[string]string{
+		"5,000 repeated fields": "{" + strings.Repeat("__typename ", 5000) + "}",
+		"70,000 bytes":          "{viewer{role}} " + strings.Repeat("#", 70_000),
+		"200 aliases":           "{" + strings.Join(aliases, " ") + "}",
+		"deep nesting":          strings.Repeat("{viewer{player{feeds{nodes{author", 30) + strings.Repeat("}}}}}", 30),
+		"more than it may cost": `{homeFeed(first:100){nodes{likes(first:100){nodes{player{feeds(first:100){nodes{id}}}}}}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, "LIMIT_EXCEEDED", app.Do(t, "", query, nil).Code(t))
+		})
+	}
+	assert.NotEmpty(t, app.Do(t, "", bomb.String(), nil).Errors, "the fragment bomb")
+}

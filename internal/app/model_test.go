@@ -1,0 +1,137 @@
+package app_test
+
+import (
+	"cmp"
+	"slices"
+
+	"circle/internal/testkit"
+)
+
+// model is what a circle should look like, in the plainest way that says it.
+type model struct {
+	players []testkit.Player
+	clock   int
+	// follows holds when player i began to follow player j; absent when he does not.
+	follows map[[2]int]int
+	feeds   []*modelFeed
+}
+
+type modelFeed struct {
+	id         string
+	author     int
+	visibility string
+	content    string
+	deleted    bool
+	// likes holds when player i liked the feed.
+	likes map[int]int
+}
+
+func (m *model) tick() int {
+	m.clock++
+	return m.clock
+}
+
+func (m *model) following(i, j int) bool {
+	_, ok := m.follows[[2]int{i, j}]
+	return ok
+}
+
+func (m *model) friends(i, j int) bool { return m.following(i, j) && m.following(j, i) }
+
+func (m *model) visible(viewer int, f *modelFeed) bool {
+	if f.deleted {
+		return false
+	}
+	if viewer == f.author {
+		return true
+	}
+	switch f.visibility {
+	case "PUBLIC":
+		return true
+	case "FANS":
+		return m.following(viewer, f.author)
+	case "FRIENDS":
+		return m.friends(viewer, f.author)
+	}
+	return false
+}
+
+// list gives the ids of the feeds that are chosen, newest first.
+func (m *model) list(choose func(*modelFeed) bool) []string {
+	ids := []string{}
+	for _, f := range slices.Backward(m.feeds) {
+		if choose(f) {
+			ids = append(ids, f.id)
+		}
+	}
+	return ids
+}
+
+func (m *model) home(viewer int) []string {
+	return m.list(func(f *modelFeed) bool {
+		return m.visible(viewer, f) && (f.author == viewer || m.following(viewer, f.author))
+	})
+}
+
+func (m *model) profile(viewer, author int) []string {
+	return m.list(func(f *modelFeed) bool { return f.author == author && m.visible(viewer, f) })
+}
+
+// likers gives the players who like the feed, newest first, the viewer's friends ahead if wanted.
+func (m *model) likers(viewer int, f *modelFeed, friendsFirst bool) []string {
+	var who []int
+	for i := range f.likes {
+		who = append(who, i)
+	}
+	slices.SortFunc(who, func(i, j int) int {
+		if friendsFirst && m.friends(viewer, i) != m.friends(viewer, j) {
+			if m.friends(viewer, i) {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(f.likes[j], f.likes[i])
+	})
+	return m.ids(who)
+}
+
+func (m *model) friendLikes(viewer int, f *modelFeed) int {
+	n := 0
+	for i := range f.likes {
+		if m.friends(viewer, i) {
+			n++
+		}
+	}
+	return n
+}
+
+// related gives a player's list of players, newest edge first.
+func (m *model) related(list string, of int) []string {
+	since := map[int]int{}
+	for j := range m.players {
+		out, follows := m.follows[[2]int{of, j}]
+		in, followed := m.follows[[2]int{j, of}]
+		switch {
+		case list == "following" && follows:
+			since[j] = out
+		case list == "fans" && followed:
+			since[j] = in
+		case list == "friends" && follows && followed:
+			since[j] = max(in, out)
+		}
+	}
+	var who []int
+	for j := range since {
+		who = append(who, j)
+	}
+	slices.SortFunc(who, func(i, j int) int { return cmp.Compare(since[j], since[i]) })
+	return m.ids(who)
+}
+
+func (m *model) ids(who []int) []string {
+	ids := []string{}
+	for _, i := range who {
+		ids = append(ids, m.players[i].ID)
+	}
+	return ids
+}

@@ -1,0 +1,179 @@
+package app_test
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"circle/internal/testkit"
+)
+
+// snapshot is all that one player sees of others' feeds and of his own.
+func snapshot(t *testing.T, p testkit.Player, others []testkit.Player) []string {
+	t.Helper()
+	seen := p.Home(t, 100)
+	for _, other := range others {
+		seen = append(seen, p.Profile(t, other, 100)...)
+		seen = append(seen, p.Do(t, "query($id:ID!){node(id:$id){... on Player{name level bio avatarUrl feedCount fanCount followingCount friendCount isFriend}}}",
+			testkit.Vars{"id": other.ID}).Raw)
+	}
+	return append(seen, p.Do(t, "{homeFeed(first:100){nodes{content likeCount hasLiked author{name}}}}", nil).Raw)
+}
+
+func busyCircle(t *testing.T, app *testkit.App) []testkit.Player {
+	t.Helper()
+	players := app.SignUpAll(t, "player", 4)
+	var feeds []string
+	for i, p := range players {
+		for _, other := range players[:i] {
+			testkit.Must(t)(p.Follow(other))
+		}
+		for j, visibility := range []string{"PUBLIC", "FANS", "FRIENDS", "PRIVATE"} {
+			feeds = append(feeds, p.MustPost(t, fmt.Sprintf("%d %d", i, j), visibility))
+		}
+	}
+	testkit.Must(t)(players[0].Follow(players[1]))
+	for _, p := range players {
+		testkit.Must(t)(p.Like(feeds[0]))
+	}
+	return players
+}
+
+func TestARestartChangesNoAnswer(t *testing.T) {
+	stores := testkit.NewStores(t)
+	app := testkit.Start(t, stores)
+	players := busyCircle(t, app)
+	var before [][]string
+	for _, p := range players {
+		before = append(before, snapshot(t, p, players))
+	}
+	app.Stop(t)
+	app = testkit.Start(t, stores)
+	for i, p := range players {
+		assert.Equal(t, before[i], snapshot(t, p.On(app), players), "tokens hold and answers are the same")
+	}
+}
+
+func TestTwoServersShowTheSame(t *testing.T) {
+	stores := testkit.NewStores(t)
+	if stores.Embedded() {
+		testkit.Start(t, stores)
+		_, err := testkit.TryStart(t, stores)
+		require.ErrorContains(t, err, "another server", "embedded stores serve one")
+		return
+	}
+	one, two := testkit.Start(t, stores), testkit.Start(t, stores)
+	players := busyCircle(t, one)
+	for _, p := range players {
+		assert.Equal(t, snapshot(t, p, players), snapshot(t, p.On(two), players))
+	}
+	feed := players[0].On(two).MustPost(t, "from the other server", "PUBLIC")
+	assert.Equal(t, feed, players[0].Home(t, 1)[0])
+	testkit.Must(t)(players[0].Delete(feed))
+	assert.NotContains(t, players[0].On(two).Home(t, 100), feed)
+}
+
+// TestFlushesAmidReadersAndWritersChangeNothing has writers and readers go on while Redis is emptied
+// again and again: who writes reads what he wrote, and nobody reads an older state than he has seen.
+func TestFlushesAmidReadersAndWritersChangeNothing(t *testing.T) {
+	stores := testkit.NewStores(t)
+	app := testkit.Start(t, stores)
+	author, fans := app.SignUp(t, "author"), app.SignUpAll(t, "fan", 24)
+	feed := author.MustPost(t, "0", "PUBLIC")
+
+	var writing, reading sync.WaitGroup
+	var wrote atomic.Bool
+	writing.Go(func() {
+		for i := 1; i <= 60; i++ {
+			_, err := author.Edit(feed, strconv.Itoa(i))
+			assert.NoError(t, err)
+			got, err := look(author, feed, author)
+			assert.NoError(t, err)
+			assert.Equal(t, strconv.Itoa(i), got.Node.Content, "who edits reads the edit")
+		}
+	})
+	for _, fan := range fans {
+		writing.Go(func() {
+			for range 10 {
+				assert.NoError(t, turn(t, fan, feed, author))
+			}
+		})
+		reading.Go(func() {
+			for newest := 0; !wrote.Load(); {
+				got, err := look(fan, feed, author)
+				assert.NoError(t, err)
+				edit, err := strconv.Atoi(got.Node.Content)
+				assert.NoError(t, err)
+				assert.GreaterOrEqual(t, edit, newest, "nobody reads an older text than he has seen")
+				newest = max(newest, edit)
+			}
+		})
+	}
+	flushed := make(chan struct{})
+	go func() {
+		defer close(flushed)
+		for !stores.Embedded() && !wrote.Load() {
+			stores.Flush(t)
+		}
+	}()
+	writing.Wait()
+	wrote.Store(true)
+	reading.Wait()
+	<-flushed
+
+	got, err := look(author, feed, author)
+	require.NoError(t, err)
+	assert.Equal(t, seen{Content: "60", Author: &seenPlayer{}}, got.Node)
+}
+
+type seen struct {
+	Content   string
+	LikeCount int
+	HasLiked  bool
+	Author    *seenPlayer
+}
+
+type seenPlayer struct {
+	FanCount    int
+	IsFollowing bool
+}
+
+type looked struct{ Node seen }
+
+// look reads a feed and its author, safe for use by any goroutine.
+func look(p testkit.Player, feed string, author testkit.Player) (looked, error) {
+	return testkit.TryRead[looked](p.App, p.Token,
+		"query($id:ID!){node(id:$id){... on Feed{content likeCount hasLiked author{fanCount isFollowing}}}}", testkit.Vars{"id": feed})
+}
+
+// turn likes and follows, looks, takes both back, and looks again.
+func turn(t *testing.T, p testkit.Player, feed string, author testkit.Player) error {
+	for _, on := range []bool{true, false} {
+		like, follow := p.Like, p.Follow
+		if !on {
+			like, follow = p.Unlike, p.Unfollow
+		}
+		if _, err := like(feed); err != nil {
+			return err
+		}
+		if _, err := follow(author); err != nil {
+			return err
+		}
+		got, err := look(p, feed, author)
+		if err != nil {
+			return err
+		}
+		assert.Equal(t, on, got.Node.HasLiked)
+		assert.Equal(t, on, got.Node.Author.IsFollowing)
+		if on {
+			assert.Positive(t, got.Node.LikeCount)
+			assert.Positive(t, got.Node.Author.FanCount)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package app_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"circle/internal/testkit"
+)
+
+const fullPage = `query($first:Int!){homeFeed(first:$first){edges{cursor reason node{
+	id summary createdAt visibility likeCount commentCount viewCount hasLiked
+	author{id name level avatarUrl isFollowing isFan isFriend}}} pageInfo{hasNextPage endCursor}}}`
+
+// quietest runs fn several times and gives the least number of trips that it took: the server's own
+// loops make some now and then.
+func quietest(app *testkit.App, fn func()) (redis, sql int64) {
+	redis, sql = app.Trips.Count(fn)
+	for range 9 {
+		r, s := app.Trips.Count(fn)
+		redis, sql = min(redis, r), min(sql, s)
+	}
+	return redis, sql
+}
+
+func TestAPageOf100CostsTheTripsOfAPageOf10(t *testing.T) {
+	app := testkit.Start(t, testkit.NewStores(t))
+	viewer := app.SignUp(t, "viewer")
+	for i, author := range app.SignUpAll(t, "author", 5) {
+		testkit.Must(t)(viewer.Follow(author))
+		for j := range 24 {
+			feed := author.MustPost(t, fmt.Sprintf("feed %d of author %d", j, i), "FANS")
+			if j%3 == 0 {
+				testkit.Must(t)(viewer.Like(feed))
+			}
+		}
+	}
+	page := func(first int) func() {
+		return func() {
+			r := testkit.Read[struct {
+				HomeFeed struct{ Edges []struct{ Reason string } }
+			}](t, app, viewer.Token, fullPage, testkit.Vars{"first": first})
+			require.Len(t, r.HomeFeed.Edges, first)
+		}
+	}
+	page(100)()
+	for _, first := range []int{10, 100} {
+		redis, sql := quietest(app, page(first))
+		assert.EqualValues(t, 2, redis, "heads with counters, authors: a page of %d", first)
+		assert.EqualValues(t, 4, sql, "the page's ids (authors, then feeds), hasLiked, relations: a page of %d", first)
+	}
+}
+
+// TestNestedListsAreReadInBulk compares pages of 4 and of 40: read one by one, lists below lists
+// would take ten times the trips.
+func TestNestedListsAreReadInBulk(t *testing.T) {
+	app := testkit.Start(t, testkit.NewStores(t))
+	viewer := app.SignUp(t, "viewer")
+	for _, p := range app.SignUpAll(t, "player", 40) {
+		testkit.Must(t)(viewer.Follow(p))
+		testkit.Must(t)(p.Follow(viewer))
+		testkit.Must(t)(viewer.Like(p.MustPost(t, "hello", "FRIENDS")))
+	}
+	const query = `query($first:Int!){viewer{player{following(first:$first){nodes{name fanCount
+		feeds(first:5){nodes{hasLiked likes(first:3){totalCount friendCount nodes{isFriend player{name}}}}} friends(first:3){nodes{name}}}}}}}`
+	read := func(first int) func() {
+		return func() {
+			r := testkit.Read[struct {
+				Viewer struct {
+					Player struct{ Following testkit.Connection[any] }
+				}
+			}](t, app, viewer.Token, query, testkit.Vars{"first": first})
+			require.Len(t, r.Viewer.Player.Following.Nodes, first)
+		}
+	}
+	read(40)()
+	fewRedis, fewSQL := quietest(app, read(4))
+	manyRedis, manySQL := quietest(app, read(40))
+	assert.Less(t, manyRedis, 4*fewRedis)
+	assert.Less(t, manySQL, 4*fewSQL)
+}
