@@ -96,22 +96,38 @@ func (e *Entities[K, V]) Put(ctx context.Context, values map[K]V) error {
 	if len(values) == 0 {
 		return nil
 	}
-	epoch := e.epoch()
-	ttl := strconv.Itoa(int(e.keys.ttl.Seconds()))
-	calls := make([]call, 0, len(values))
-	for id, v := range values {
-		packed := e.pack(appendHead(nil, epoch, e.version(v)), v)
-		if e.keys.place == nil {
-			calls = append(calls, call{e.store.scripts.putString, e.keys.key(int64(id)), []any{packed, ttl}})
-			continue
-		}
-		number, field := e.keys.place(int64(id))
-		calls = append(calls, call{e.store.scripts.putField, e.keys.key(number), []any{packed, ttl, field}})
-	}
-	if err := e.server().run(ctx, calls); err != nil {
+	if err := e.server().run(ctx, e.calls(values)); err != nil {
 		return away("put "+e.keys.name, err)
 	}
 	return nil
+}
+
+// calls puts the values into as few calls as the server allows.
+func (e *Entities[K, V]) calls(values map[K]V) []call {
+	epoch := e.epoch()
+	ttl := strconv.Itoa(int(e.keys.ttl.Seconds()))
+	script, most := e.store.scripts.putString, 1
+	if e.keys.place != nil {
+		script = e.store.scripts.putField
+	}
+	if e.server().single {
+		most = keysPerCall
+	}
+	var calls []call
+	for id, v := range values {
+		if len(calls) == 0 || len(calls[len(calls)-1].keys) == most {
+			calls = append(calls, call{script: script, args: []any{ttl}})
+		}
+		c := &calls[len(calls)-1]
+		packed := e.pack(appendHead(nil, epoch, e.version(v)), v)
+		if e.keys.place == nil {
+			c.keys, c.args = append(c.keys, e.keys.key(int64(id))), append(c.args, packed)
+			continue
+		}
+		number, field := e.keys.place(int64(id))
+		c.keys, c.args = append(c.keys, e.keys.key(number)), append(c.args, packed, field)
+	}
+	return calls
 }
 
 func (e *Entities[K, V]) server() *server { return e.store.servers[e.keys.role] }

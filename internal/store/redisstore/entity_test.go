@@ -274,7 +274,7 @@ func TestScriptsAreLoadedAgain(t *testing.T) {
 		ctx := t.Context()
 		feeds := make(map[social.FeedID]*social.Feed)
 		var ids []social.FeedID
-		for i := range 50 {
+		for i := range 2*keysPerCall + 50 {
 			ids = append(ids, feedID(i))
 			feeds[ids[i]] = sampleFeed(ids[i], 1)
 		}

@@ -20,33 +20,45 @@ local function newer(value, old)
 end
 `
 
-// luaPutString sets a string unless it holds a value of the same or a later epoch and version.
+// luaPutString sets strings, except those that hold a value of the same or a later epoch and
+// version. In Cluster it is called with one key.
 //
-//	KEYS[1]  the string
-//	ARGV[1]  the value; its first 12 bytes are epoch and version
-//	ARGV[2]  the time to live in seconds, renewed when the value is set
+//	KEYS[i]    a string
+//	ARGV[1]    the time to live in seconds, renewed where a value is set
+//	ARGV[i+1]  the value for KEYS[i]; its first 12 bytes are epoch and version
 //
-// Result: 1 if the value was set, else 0.
+// Result: how many were set.
 const luaPutString = luaNewer + `
-if not newer(ARGV[1], redis.call('GETRANGE', KEYS[1], 0, 11)) then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])
-return 1
+local set = 0
+for i, key in ipairs(KEYS) do
+  if newer(ARGV[i + 1], redis.call('GETRANGE', key, 0, 11)) then
+    redis.call('SET', key, ARGV[i + 1], 'EX', ARGV[1])
+    set = set + 1
+  end
+end
+return set
 `
 
-// luaPutField sets a field of a hash unless it holds a value of the same or a later epoch and
-// version.
+// luaPutField sets a field of each hash, except those that hold a value of the same or a later
+// epoch and version. In Cluster it is called with one key.
 //
-//	KEYS[1]  the hash
-//	ARGV[1]  the value; its first 12 bytes are epoch and version
-//	ARGV[2]  the time to live of the whole hash in seconds, renewed when the field is set
-//	ARGV[3]  the field
+//	KEYS[i]     a hash; one may be named several times
+//	ARGV[1]     the time to live of a hash in seconds, renewed where a field is set
+//	ARGV[2i]    the value for KEYS[i]; its first 12 bytes are epoch and version
+//	ARGV[2i+1]  the field of KEYS[i]
 //
-// Result: 1 if the field was set, else 0.
+// Result: how many were set.
 const luaPutField = luaNewer + `
-if not newer(ARGV[1], redis.call('HGET', KEYS[1], ARGV[3]) or '') then return 0 end
-redis.call('HSET', KEYS[1], ARGV[3], ARGV[1])
-redis.call('EXPIRE', KEYS[1], ARGV[2])
-return 1
+local set = 0
+for i, key in ipairs(KEYS) do
+  local value, field = ARGV[2 * i], ARGV[2 * i + 1]
+  if newer(value, redis.call('HGET', key, field) or '') then
+    redis.call('HSET', key, field, value)
+    redis.call('EXPIRE', key, ARGV[1])
+    set = set + 1
+  end
+end
+return set
 `
 
 // scripts are the scripts in the form that the servers take.
@@ -65,10 +77,13 @@ func newScripts(plain bool) scripts {
 	}
 }
 
-// call is one run of a script on one key.
+// keysPerCall bounds how long one call holds up the others: some 0.2 ms.
+const keysPerCall = 100
+
+// call is one run of a script.
 type call struct {
 	script *redis.Script
-	key    string
+	keys   []string
 	args   []any
 }
 
@@ -92,7 +107,7 @@ func (s *server) run(ctx context.Context, calls []call) error {
 func (s *server) tryRun(ctx context.Context, calls []call) (refused []call, err error) {
 	pipe := s.client.Pipeline()
 	for _, c := range calls {
-		pipe.EvalSha(ctx, c.script.Hash(), []string{c.key}, c.args...)
+		pipe.EvalSha(ctx, c.script.Hash(), c.keys, c.args...)
 	}
 	results, failed := pipe.Exec(ctx)
 	for i, result := range results {
