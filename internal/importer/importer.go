@@ -86,10 +86,11 @@ func (r Result) String() string {
 }
 
 // Rows per transaction. SQLite has one writer at a time: a server's writes wait for as long as one
-// of these takes, some tens of milliseconds.
+// of these takes, some tens of milliseconds. Likes lie scattered over their index by player, so more
+// at once save writes.
 const (
 	edgesAtOnce   = 2000
-	likesAtOnce   = 2000
+	likesAtOnce   = 5000
 	feedsAtOnce   = 1000
 	playersAtOnce = 1000
 )
