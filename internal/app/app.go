@@ -21,6 +21,7 @@ import (
 	"circle/internal/httpserver"
 	"circle/internal/outbox"
 	"circle/internal/service"
+	"circle/internal/social"
 	"circle/internal/store/redisstore"
 	"circle/web"
 )
@@ -49,6 +50,7 @@ type Options struct {
 type App struct {
 	Services *service.Services
 	Accounts *auth.Accounts
+	base     *base
 	http     *httpserver.Server
 	log      *slog.Logger
 	closers  closers
@@ -76,6 +78,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
+	a.base = base
 	runner := a.startServices(ctx, o, base, cache, registry)
 	if err := a.startAccounts(ctx, o, base, runner); err != nil {
 		return nil, err
@@ -178,6 +181,11 @@ func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 		a.log.Warn("requests were cut off", "error", err)
 	}
 	return <-served
+}
+
+// Outbox counts the events that are not done.
+func (a *App) Outbox(ctx context.Context) (social.OutboxStats, error) {
+	return a.base.store.OutboxStats(ctx)
 }
 
 // Close stops everything that Open started, within 10 seconds.

@@ -39,15 +39,10 @@ func Start(t testing.TB, stores Stores, settings ...string) *App {
 // TryStart is Start for servers that may refuse to.
 func TryStart(t testing.TB, stores Stores, settings ...string) (*App, error) {
 	t.Helper()
-	environ := append([]string{
-		"CIRCLE_DATA_DIR=" + stores.DataDir,
-		"CIRCLE_RATE_LIMITS=off",
-		"CIRCLE_DATABASE_URL=" + stores.DatabaseURL,
-		"CIRCLE_REDIS_URL=" + stores.RedisURL,
-	}, settings...)
-	cfg, err := config.Load(environ)
+	cfg, err := config.Load(append(stores.Environ(), settings...))
 	require.NoError(t, err)
-	a := &App{Stores: stores, Trips: &Trips{}, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
+	a := Client("")
+	a.Stores, a.Trips = stores, &Trips{}
 	a.App, err = app.Open(context.Background(), app.Options{
 		Config: cfg, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now,
 		RedisHooks: []redis.Hook{a.Trips}, OnStatement: a.Trips.statement,
@@ -71,6 +66,21 @@ func TryStart(t testing.TB, stores Stores, settings ...string) (*App, error) {
 	})
 	t.Cleanup(func() { require.NoError(t, a.stop()) })
 	return a, nil
+}
+
+// Client uses a server that runs elsewhere.
+func Client(url string) *App {
+	return &App{URL: url, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
+}
+
+// Ready says whether the server answers requests.
+func (a *App) Ready() bool {
+	response, err := a.client.Get(a.URL + "/readyz")
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
 }
 
 // Stop stops the server in good order.

@@ -40,6 +40,16 @@ func NewStores(t testing.TB) Stores {
 	return s
 }
 
+// Environ is the settings of a server on the stores.
+func (s Stores) Environ() []string {
+	return []string{
+		"CIRCLE_DATA_DIR=" + s.DataDir,
+		"CIRCLE_RATE_LIMITS=off",
+		"CIRCLE_DATABASE_URL=" + s.DatabaseURL,
+		"CIRCLE_REDIS_URL=" + s.RedisURL,
+	}
+}
+
 // Embedded says that Redis lives in the server, so that it can't be reached from outside.
 func (s Stores) Embedded() bool { return s.RedisURL == "" }
 
