@@ -16,7 +16,8 @@ import (
 )
 
 // The corpus is made of clauses of words. Words come with the frequencies of natural text (the
-// n-th most frequent word about 1/n as often as the first); rare words are made of syllables and
+// n-th most frequent word about 1/n as often as the first), and every fifth is one that the text
+// has used lately, since a text keeps to its subject. Rare words are made of syllables and
 // characters, so that there are many of them.
 const (
 	commonChinese = "的 了 是 我 你 他 她 我们 大家 在 有 不 也 都 就 今天 昨天 明天 公会 副本 队友 装备 朋友 游戏 活动 任务 升级 一起 " +
@@ -35,17 +36,18 @@ var syllables = strings.Fields("ka lo mi ren tar vo shi en dra qui pel nox sta v
 func corpus(size int) string {
 	random := rand.New(rand.NewPCG(42, uint64(size)))
 	chinese, english := vocabulary(commonChinese, rareChinese), vocabulary(commonEnglish, rareEnglish)
+	nextChinese, nextEnglish := words(random, chinese), words(random, english)
 	var b strings.Builder
 	for b.Len() < size {
 		if random.IntN(5) > 0 {
 			for range 3 + random.IntN(9) {
-				b.WriteString(pick(random, chinese))
+				b.WriteString(nextChinese())
 			}
 			b.WriteString([]string{"，", "，", "。", "！", "？\n"}[random.IntN(5)])
 			continue
 		}
 		for range 3 + random.IntN(9) {
-			b.WriteString(pick(random, english) + " ")
+			b.WriteString(nextEnglish() + " ")
 		}
 		fmt.Fprintf(&b, "%d%s", random.IntN(1000), []string{", ", ". ", "!\n"}[random.IntN(3)])
 	}
@@ -81,10 +83,20 @@ func rareEnglish(random *rand.Rand) string {
 	return word
 }
 
-// pick chooses a word; the n-th is chosen with a probability of about 1/n.
-func pick(random *rand.Rand, words []string) string {
-	n := int(math.Exp(random.Float64()*math.Log(float64(len(words))))) - 1
-	return words[n]
+// words gives a text's words one by one; the n-th of the vocabulary comes with a probability of
+// about 1/n.
+func words(random *rand.Rand, vocabulary []string) func() string {
+	var lately [32]string
+	used := 0
+	return func() string {
+		if used > 0 && random.IntN(5) == 0 {
+			return lately[random.IntN(min(used, len(lately)))]
+		}
+		n := int(math.Exp(random.Float64()*math.Log(float64(len(vocabulary))))) - 1
+		lately[used%len(lately)] = vocabulary[n]
+		used++
+		return vocabulary[n]
+	}
 }
 
 // coder is one way to make a text small; both functions keep what they hold between calls.
