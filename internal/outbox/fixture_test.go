@@ -165,11 +165,14 @@ type watched struct {
 	near    chan []social.Event
 	far     chan social.Event
 	renewed chan struct{}
-	gate    chan struct{}
+	// asked tells the size of each group to be marked, which then waits for gate.
+	asked chan int
+	gate  chan struct{}
 }
 
 func (w *watched) FinishNear(ctx context.Context, now time.Time, events []social.Event, far []social.EventKind) error {
-	if w.gate != nil {
+	if w.asked != nil {
+		w.asked <- len(events)
 		<-w.gate
 	}
 	err := w.Store.FinishNear(ctx, now, events, far)

@@ -100,23 +100,21 @@ func TestMarksAreWrittenInGroupsUnderLoad(t *testing.T) {
 			events = append(events, like(id+1, 1))
 		}
 		add(t, b.store, events...)
-		w := &watched{Store: b.store, near: make(chan []social.Event, 3), gate: make(chan struct{})}
+		w := &watched{Store: b.store, near: make(chan []social.Event, 3), asked: make(chan int), gate: make(chan struct{})}
 		r := b.runner(w, nothing, nil)
 		r.Start(t.Context())
 		defer stopped(t, r)
 		r.RunInline(t.Context(), events[:1])
-		w.gate <- struct{}{} // the first write is on its way
-		require.Len(t, await(t, w.near), 1)
-		r.RunInline(t.Context(), events[1:2])
+		require.Equal(t, 1, await(t, w.asked), "an idle system waits for nothing")
+		r.RunInline(t.Context(), events[1:])
+		for _, size := range []int{512, 600 - 1 - 512} {
+			w.gate <- struct{}{}
+			require.Equal(t, size, await(t, w.asked), "what came during the last write")
+		}
 		w.gate <- struct{}{}
-		require.Len(t, await(t, w.near), 1)
-		r.RunInline(t.Context(), events[2:3])
-		require.Eventually(t, func() bool { return len(r.marks) == 0 }, 10*time.Second, time.Millisecond)
-		r.RunInline(t.Context(), events[3:])
-		close(w.gate)
-		require.Len(t, await(t, w.near), 1)
-		require.Len(t, await(t, w.near), 512)
-		require.Len(t, await(t, w.near), 600-3-512)
+		for range 3 {
+			await(t, w.near)
+		}
 		require.Equal(t, social.OutboxStats{}, b.stats(t))
 	})
 }
