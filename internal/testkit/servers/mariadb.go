@@ -61,7 +61,7 @@ func (m *MariaDB) install(ctx context.Context) error {
 	p := m.process
 	cmd := exec.CommandContext(ctx, program, "--no-defaults", "--datadir="+m.dataDir(),
 		"--auth-root-authentication-method=normal", "--skip-test-db")
-	cmd.Dir, cmd.SysProcAttr = p.folder, attributes(p.as)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = p.folder, p.env(), attributes(p.as)
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("mariadb-install-db: %w\n%s", err, out)

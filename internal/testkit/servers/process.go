@@ -70,7 +70,7 @@ func (p *process) start(ctx context.Context, ask func(context.Context) error) er
 	}
 	defer log.Close()
 	cmd := exec.Command(path, p.args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = p.folder, log, log, attributes(p.as)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = p.folder, p.env(), log, log, attributes(p.as)
 	started, done := make(chan error, 1), make(chan struct{})
 	p.cmd, p.done, p.exit = cmd, done, nil
 	go func() {
@@ -132,6 +132,10 @@ func (p *process) stop() error {
 func (p *process) addr() string { return net.JoinHostPort(host, strconv.Itoa(p.port)) }
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
+
+// env is the environment of the server's programs, which keep their temporary files in its folder too:
+// the account that they run under need not be let into another.
+func (p *process) env() []string { return append(os.Environ(), "TMPDIR="+p.folder) }
 
 func (p *process) logPath() string { return filepath.Join(p.folder, "server.log") }
 

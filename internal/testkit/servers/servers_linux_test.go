@@ -61,7 +61,7 @@ func startAndWaitToBeKilled() {
 func sharedTemp(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "circle-starter-")
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o777))
+	require.NoError(t, os.Chmod(dir, 0o711))
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	return dir
 }

@@ -37,7 +37,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if err := start(ctx, split(*only), split(*packages)); err != nil {
-		fmt.Printf("make test: %v\n", err)
+		// The last line is the one that is read first.
+		first, details, _ := strings.Cut(err.Error(), "\n")
+		if details != "" {
+			fmt.Println(details)
+		}
+		fmt.Println("make test:", first)
 		os.Exit(1)
 	}
 }
@@ -58,8 +63,12 @@ func start(ctx context.Context, only, packages []string) error {
 			return fmt.Errorf("no step %q; the steps are %s", name, strings.Join(names(steps), " "))
 		}
 	}
+	remove, err := useScratch()
+	if err != nil {
+		return err
+	}
 	err = r.each(ctx, steps, only)
-	err = errors.Join(err, r.stopServers())
+	err = errors.Join(err, r.stopServers(), remove())
 	if r.total.ran() || err == nil {
 		fmt.Fprintln(r.out, r.total)
 	}
