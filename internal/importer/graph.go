@@ -98,6 +98,9 @@ func degree(r *rand.Rand, cfg SeedConfig) int {
 	if cfg.Hot != nil {
 		limit-- // room for the viewer of cfg.Hot
 	}
+	if cfg.MaxFollows > 0 {
+		limit = min(limit, cfg.MaxFollows)
+	}
 	return min(int(scale*float64(n)), limit, cfg.Players-1)
 }
 

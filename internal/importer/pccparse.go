@@ -99,5 +99,5 @@ func parseExternalID(s string) (string, error) {
 }
 
 func notInID(r rune) bool {
-	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`,:[]"`, r)
+	return unicode.IsSpace(r) || !unicode.IsGraphic(r) || strings.ContainsRune(`,:[]"`, r)
 }

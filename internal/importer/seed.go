@@ -24,6 +24,8 @@ type SeedConfig struct {
 	Seed uint64
 	// FollowLimit is how many a player follows at most; 0 means 2,000.
 	FollowLimit int
+	// MaxFollows, unless it is 0, cuts what each player follows, for a population that is soon made.
+	MaxFollows int
 	// Hot, unless it is nil, adds one hot feed with exact numbers.
 	Hot *Hot
 }
@@ -98,10 +100,15 @@ func seed(ctx context.Context, d Deps, cfg SeedConfig) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	for _, part := range []func(context.Context) error{s.edges, s.feeds, s.players, d.Store.RaiseEpochs} {
-		if err := part(ctx); err != nil {
+	for _, part := range []struct {
+		name  string
+		write func(context.Context) error
+	}{{phaseEdges, s.edges}, {phaseFeeds, s.feeds}, {phasePlayers, s.players}, {phaseEpochs, d.Store.RaiseEpochs}} {
+		began := d.Now()
+		if err := part.write(ctx); err != nil {
 			return Result{}, err
 		}
+		d.Log.InfoContext(ctx, "seed", "phase", part.name, "took", d.Now().Sub(began).Round(time.Millisecond))
 	}
 	return s.result, s.bar.Finish()
 }
