@@ -14,9 +14,7 @@ import (
 	"circle/internal/social"
 )
 
-// Refresher makes one kind of entity in Redis say what the relational store says of the keys: it
-// reads the rows on the primary, puts what is newer, reads the versions again and repeats what
-// moved.
+// Refresher makes sure that Redis says nothing older of the keys than the relational store says now.
 type Refresher[K comparable] interface {
 	Refresh(ctx context.Context, keys []K) error
 }

@@ -2,16 +2,13 @@ package service
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"golang.org/x/sync/semaphore"
 
 	"circle/internal/social"
 )
-
-// settleRounds bounds how often a fill follows rows that move under it. Whoever moved them last
-// fills them as well, so giving up loses nothing.
-const settleRounds = 4
 
 // gate bounds how many reads may lean on the relational store at once because Redis lacks what they
 // ask for or is away. Who waits longer than the request may take gets UNAVAILABLE.
@@ -29,11 +26,10 @@ func (g *gate) enter(ctx context.Context) (leave func(), err error) {
 // Entity reads one kind of entity in bulk: from Redis what is there, the rest from the relational
 // store, and puts the rest into Redis.
 type Entity[K comparable, V any] struct {
-	truth   Truth[K, V]
-	cache   Cache[K, V]
-	version func(V) int64
-	gate    *gate
-	log     *slog.Logger
+	truth Truth[K, V]
+	cache Cache[K, V]
+	gate  *gate
+	log   *slog.Logger
 }
 
 // Get reads the entities of the given keys; unknown ones are absent.
@@ -63,7 +59,7 @@ func (e *Entity[K, V]) complete(ctx context.Context, keys []K, found map[K]V, ca
 	if cacheErr != nil {
 		return e.truth.Load(ctx, missing)
 	}
-	loaded, putErr, err := e.settle(ctx, missing)
+	loaded, putErr, err := e.fill(ctx, missing, false)
 	if err != nil {
 		return nil, err
 	}
@@ -79,64 +75,30 @@ func (e *Entity[K, V]) complete(ctx context.Context, keys []K, found map[K]V, ca
 	return found, nil
 }
 
-// Refresh makes Redis say what the relational store says of the given keys.
+// Refresh makes sure that Redis says nothing older than the relational store says now.
 func (e *Entity[K, V]) Refresh(ctx context.Context, keys []K) error {
-	_, putErr, err := e.settle(ctx, keys)
-	if err != nil {
-		return err
+	loaded, putErr, err := e.fill(ctx, unique(keys), true)
+	if err != nil || putErr != nil {
+		return errors.Join(err, putErr)
 	}
-	return putErr
+	if gone := absent(keys, loaded); len(gone) > 0 {
+		return e.cache.Remove(ctx, gone)
+	}
+	return nil
 }
 
-// settle reads rows, puts them into Redis unless something newer is there, and reads the versions
-// again: if a row has moved meanwhile, what was put may have come after a flush that took the newer
-// value away, so the row is read and put once more.
-func (e *Entity[K, V]) settle(ctx context.Context, keys []K) (loaded map[K]V, putErr, err error) {
-	todo := unique(keys)
-	for range settleRounds {
-		rows, err := e.truth.Load(ctx, todo)
-		if err != nil {
-			return nil, nil, err
-		}
-		if loaded == nil {
-			loaded = rows
-		} else {
-			for k, v := range rows {
-				loaded[k] = v
-			}
-		}
-		if len(rows) == 0 {
-			return loaded, nil, nil
-		}
-		if err := e.cache.Put(ctx, rows); err != nil {
-			return loaded, err, nil
-		}
-		if todo, err = e.moved(ctx, rows); err != nil {
-			return nil, nil, err
-		}
-		if len(todo) == 0 {
-			return loaded, nil, nil
-		}
+// fill reads rows and puts them into Redis under a ticket that was left there first: what was read
+// before Redis was emptied, or before another refresh began, is not taken. Absence is never wrong,
+// so nothing is repeated.
+func (e *Entity[K, V]) fill(ctx context.Context, keys []K, over bool) (loaded map[K]V, putErr, err error) {
+	ticket, putErr := e.cache.Reserve(ctx, keys, over)
+	if loaded, err = e.truth.Load(ctx, keys); err != nil {
+		return nil, nil, err
 	}
-	return loaded, nil, nil
-}
-
-func (e *Entity[K, V]) moved(ctx context.Context, rows map[K]V) ([]K, error) {
-	keys := make([]K, 0, len(rows))
-	for k := range rows {
-		keys = append(keys, k)
+	if putErr == nil {
+		putErr = e.cache.Put(ctx, loaded, ticket)
 	}
-	versions, err := e.truth.Versions(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	var moved []K
-	for k, v := range rows {
-		if now, ok := versions[k]; ok && now != e.version(v) {
-			moved = append(moved, k)
-		}
-	}
-	return moved, nil
+	return loaded, putErr, nil
 }
 
 func absent[K comparable, V any](keys []K, found map[K]V) []K {

@@ -14,17 +14,22 @@ type IDs interface {
 }
 
 // Truth is one kind of entity in the relational store, read in bulk on the primary. Keys without
-// a row are absent from the answers.
+// a row are absent from the answer.
 type Truth[K comparable, V any] interface {
 	Load(ctx context.Context, keys []K) (map[K]V, error)
-	Versions(ctx context.Context, keys []K) (map[K]int64, error)
 }
 
-// Cache is one kind of entity in Redis. Values of another index epoch are absent.
+// Cache is one kind of entity in Redis. Values of another index epoch are absent. All errors mean
+// that the relational store should be asked instead.
 type Cache[K comparable, V any] interface {
 	Get(ctx context.Context, keys []K) (map[K]V, error)
-	// Put stores each value unless one of the same or a later version is there.
-	Put(ctx context.Context, values map[K]V) error
+	// Reserve leaves a ticket where there is no value. Tickets of others are respected, unless over
+	// is set: then their fills come to nothing.
+	Reserve(ctx context.Context, keys []K, over bool) (ticket string, err error)
+	// Put stores each value where the ticket still lies, or over an older version.
+	Put(ctx context.Context, values map[K]V, ticket string) error
+	// Remove makes the keys absent.
+	Remove(ctx context.Context, keys []K) error
 }
 
 // CardCache reads what every list of feeds shows in one trip.

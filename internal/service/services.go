@@ -62,26 +62,11 @@ type Entities struct {
 func newEntities(d Deps) Entities {
 	gate := newGate(d.FallbackReads)
 	return Entities{
-		Players: &Entity[social.PlayerID, *social.Player]{
-			truth: d.Truths.Players, cache: d.Caches.Players, gate: gate, log: d.Log,
-			version: func(p *social.Player) int64 { return p.Version },
-		},
-		Details: &Entity[social.PlayerID, *social.PlayerDetail]{
-			truth: d.Truths.Details, cache: d.Caches.Details, gate: gate, log: d.Log,
-			version: func(p *social.PlayerDetail) int64 { return p.Version },
-		},
-		Feeds: &Entity[social.FeedID, *social.Feed]{
-			truth: d.Truths.Feeds, cache: d.Caches.Feeds, gate: gate, log: d.Log,
-			version: func(f *social.Feed) int64 { return f.Version },
-		},
-		Bodies: &Entity[social.FeedID, *social.FeedBody]{
-			truth: d.Truths.Bodies, cache: d.Caches.Bodies, gate: gate, log: d.Log,
-			version: func(b *social.FeedBody) int64 { return b.Version },
-		},
-		Counters: &Entity[social.FeedID, *social.FeedCounters]{
-			truth: d.Truths.Counters, cache: d.Caches.Counters, gate: gate, log: d.Log,
-			version: func(c *social.FeedCounters) int64 { return c.Version },
-		},
+		Players:  &Entity[social.PlayerID, *social.Player]{truth: d.Truths.Players, cache: d.Caches.Players, gate: gate, log: d.Log},
+		Details:  &Entity[social.PlayerID, *social.PlayerDetail]{truth: d.Truths.Details, cache: d.Caches.Details, gate: gate, log: d.Log},
+		Feeds:    &Entity[social.FeedID, *social.Feed]{truth: d.Truths.Feeds, cache: d.Caches.Feeds, gate: gate, log: d.Log},
+		Bodies:   &Entity[social.FeedID, *social.FeedBody]{truth: d.Truths.Bodies, cache: d.Caches.Bodies, gate: gate, log: d.Log},
+		Counters: &Entity[social.FeedID, *social.FeedCounters]{truth: d.Truths.Counters, cache: d.Caches.Counters, gate: gate, log: d.Log},
 	}
 }
 

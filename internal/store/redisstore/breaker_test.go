@@ -115,7 +115,7 @@ func failFast(t *testing.T, s *Store) {
 	}
 	slices.Sort(took)
 	assert.Less(t, took[len(took)/2], time.Millisecond)
-	err := s.Feeds().Put(t.Context(), map[social.FeedID]*social.Feed{1: sampleFeed(1, 1)})
+	err := put(t.Context(), s.Feeds(), map[social.FeedID]*social.Feed{1: sampleFeed(1, 1)})
 	assert.Equal(t, social.CodeUnavailable, social.CodeOf(err))
 	assert.Error(t, s.Ping(t.Context()))
 }
@@ -204,7 +204,7 @@ func TestFullMemory(t *testing.T) {
 		limit("1")
 		defer limit("0")
 		for range 2 * tripAfter {
-			err := f.Players().Put(t.Context(), map[social.PlayerID]*social.Player{1: samplePlayer(1, 2)})
+			err := put(t.Context(), f.Players(), map[social.PlayerID]*social.Player{1: samplePlayer(1, 2)})
 			require.ErrorContains(t, err, "OOM")
 		}
 		player, counters := f.versions(t, 1)

@@ -2,7 +2,11 @@ package redisstore
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // Entities reads and writes one kind of entity.
@@ -89,45 +93,105 @@ func (e *Entities[K, V]) open(ids []K, values []string) map[K]V {
 	return found
 }
 
-// Put stores each value under the current index epoch unless one of the same or a later version, or
-// of a later epoch, is there. It takes one trip, three when a server lacks the script. After an error some of the
-// values may be stored.
-func (e *Entities[K, V]) Put(ctx context.Context, values map[K]V) error {
-	if len(values) == 0 {
-		return nil
+// ticketLife is how long a ticket lies at most: longer than any fill takes.
+const ticketLife = 10 * time.Second
+
+// Reserve begins a fill of the given ids: it leaves a ticket, which Put asks for, where there is no
+// value. Tickets of others are respected, unless over is set: then their fills come to nothing. It
+// takes one trip, three when a server lacks the script.
+func (e *Entities[K, V]) Reserve(ctx context.Context, ids []K, over bool) (ticket string, err error) {
+	ticket = e.store.ticket()
+	mode := "0"
+	if over {
+		mode = "1"
 	}
-	if err := e.server().run(ctx, e.calls(values)); err != nil {
-		return away("put "+e.keys.name, err)
+	script := e.store.scripts.reserveString
+	if e.keys.place != nil {
+		script = e.store.scripts.reserveField
+	}
+	b := e.batch(script, ticket, mode, seconds(ticketLife))
+	for _, id := range ids {
+		b.add(int64(id))
+	}
+	return ticket, b.run(ctx, "reserve")
+}
+
+// Put stores each value under the current index epoch where the ticket of Reserve still lies, or over
+// a value of an earlier epoch or version. It takes one trip, three when a server lacks the script.
+// After an error some of the values may be stored.
+func (e *Entities[K, V]) Put(ctx context.Context, values map[K]V, ticket string) error {
+	script := e.store.scripts.putString
+	if e.keys.place != nil {
+		script = e.store.scripts.putField
+	}
+	epoch := e.epoch()
+	b := e.batch(script, ticket, seconds(e.keys.ttl))
+	for id, v := range values {
+		b.add(int64(id), e.pack(appendHead(nil, epoch, e.version(v)), v))
+	}
+	return b.run(ctx, "put")
+}
+
+// Remove makes the given ids absent, in one trip.
+func (e *Entities[K, V]) Remove(ctx context.Context, ids []K) error {
+	pipe := e.server().client.Pipeline()
+	for _, id := range ids {
+		if e.keys.place == nil {
+			pipe.Del(ctx, e.keys.key(int64(id)))
+			continue
+		}
+		number, field := e.keys.place(int64(id))
+		pipe.HDel(ctx, e.keys.key(number), field)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return away("remove "+e.keys.name, err)
 	}
 	return nil
 }
 
-// calls puts the values into as few calls as the server allows.
-func (e *Entities[K, V]) calls(values map[K]V) []call {
-	epoch := e.epoch()
-	ttl := strconv.Itoa(int(e.keys.ttl.Seconds()))
-	script, most := e.store.scripts.putString, 1
-	if e.keys.place != nil {
-		script = e.store.scripts.putField
+func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
+
+// batch is a script's work on several ids, in as few calls as the server allows.
+type batch struct {
+	server *server
+	keys   family
+	script *redis.Script
+	shared []any
+	most   int
+	calls  []call
+}
+
+func (e *Entities[K, V]) batch(script *redis.Script, shared ...any) *batch {
+	b := &batch{server: e.server(), keys: e.keys, script: script, shared: shared, most: 1}
+	if b.server.single {
+		b.most = keysPerCall
 	}
-	if e.server().single {
-		most = keysPerCall
+	return b
+}
+
+// add adds an id with its own arguments; the field of a hash comes behind them.
+func (b *batch) add(id int64, args ...any) {
+	number := id
+	if b.keys.place != nil {
+		var field string
+		number, field = b.keys.place(id)
+		args = append(args, field)
 	}
-	var calls []call
-	for id, v := range values {
-		if len(calls) == 0 || len(calls[len(calls)-1].keys) == most {
-			calls = append(calls, call{script: script, args: []any{ttl}})
-		}
-		c := &calls[len(calls)-1]
-		packed := e.pack(appendHead(nil, epoch, e.version(v)), v)
-		if e.keys.place == nil {
-			c.keys, c.args = append(c.keys, e.keys.key(int64(id))), append(c.args, packed)
-			continue
-		}
-		number, field := e.keys.place(int64(id))
-		c.keys, c.args = append(c.keys, e.keys.key(number)), append(c.args, packed, field)
+	if len(b.calls) == 0 || len(b.calls[len(b.calls)-1].keys) == b.most {
+		b.calls = append(b.calls, call{script: b.script, args: slices.Clone(b.shared)})
 	}
-	return calls
+	c := &b.calls[len(b.calls)-1]
+	c.keys, c.args = append(c.keys, b.keys.key(number)), append(c.args, args...)
+}
+
+func (b *batch) run(ctx context.Context, what string) error {
+	if len(b.calls) == 0 {
+		return nil
+	}
+	if err := b.server.run(ctx, b.calls); err != nil {
+		return away(what+" "+b.keys.name, err)
+	}
+	return nil
 }
 
 func (e *Entities[K, V]) server() *server { return e.store.servers[e.keys.role] }

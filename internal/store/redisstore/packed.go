@@ -17,6 +17,8 @@ import (
 // or its length plus one and its bytes.
 const (
 	prefixLength = 12
+	// ticketLength must be less than prefixLength: that is how scripts and readers know a ticket.
+	ticketLength = 11
 	headLength   = prefixLength + 1
 	layoutOne    = 1
 )

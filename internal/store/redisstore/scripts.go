@@ -7,11 +7,19 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// Fills follow the leases of Facebook's memcache (Nishtala et al., Scaling Memcache at Facebook,
+// NSDI 2013, section 3.2.1). Whoever is going to read rows leaves a ticket first where there is no
+// value, and his values are taken only where his ticket still lies, or over an older value. So what
+// was read before Redis was emptied, or before somebody wrote the row, never comes back.
+//
+// A ticket is 11 bytes: the second in which it was drawn, big endian, and 7 random ones. That is
+// shorter than the head of any value, which is how the two are told apart.
+
 // luaNewer is shared by the scripts that follow. Prefixes are compared byte by byte: Lua's own
 // comparison of strings depends on the server's locale.
 const luaNewer = `
-local function newer(value, old)
-  if #old < 12 then return true end
+local function newer(value, old, ticket)
+  if #old < 12 then return old == ticket end
   for i = 1, 12 do
     local v, o = value:byte(i), old:byte(i)
     if v ~= o then return v > o end
@@ -20,41 +28,100 @@ local function newer(value, old)
 end
 `
 
-// luaPutString sets strings, except those that hold a value of the same or a later epoch and
-// version. In Cluster it is called with one key.
+// luaFree is shared by the scripts that leave tickets. A ticket that was left by another is
+// respected for 3 seconds, by the clocks of those who draw them, unless over is '1'.
+const luaFree = `
+local function drawn(ticket)
+  local a, b, c, d = ticket:byte(1, 4)
+  return ((a * 256 + b) * 256 + c) * 256 + d
+end
+local function free(old, ticket, over)
+  if #old == 0 then return true end
+  return #old < 12 and (over == '1' or drawn(ticket) > drawn(old) + 3)
+end
+`
+
+// luaReserveString leaves a ticket in each string that holds no value. In Cluster it is called with
+// one key.
+//
+//	KEYS[i]  a string
+//	ARGV[1]  the ticket
+//	ARGV[2]  '1' to replace the tickets of others
+//	ARGV[3]  the time to live of a ticket in seconds
+//
+// Result: how many tickets were left.
+const luaReserveString = luaFree + `
+local left = 0
+for _, key in ipairs(KEYS) do
+  if free(redis.call('GETRANGE', key, 0, 11), ARGV[1], ARGV[2]) then
+    redis.call('SET', key, ARGV[1], 'EX', ARGV[3])
+    left = left + 1
+  end
+end
+return left
+`
+
+// luaReserveField leaves a ticket in a field of each hash, where it holds no value. A hash that is
+// made by it lives as long as a ticket. In Cluster it is called with one key.
+//
+//	KEYS[i]    a hash; one may be named several times
+//	ARGV[1]    the ticket
+//	ARGV[2]    '1' to replace the tickets of others
+//	ARGV[3]    the time to live of a ticket in seconds
+//	ARGV[i+3]  the field of KEYS[i]
+//
+// Result: how many tickets were left.
+const luaReserveField = luaFree + `
+local left = 0
+for i, key in ipairs(KEYS) do
+  local field = ARGV[i + 3]
+  if free(redis.call('HGET', key, field) or '', ARGV[1], ARGV[2]) then
+    local fresh = redis.call('EXISTS', key) == 0
+    redis.call('HSET', key, field, ARGV[1])
+    if fresh then redis.call('EXPIRE', key, ARGV[3]) end
+    left = left + 1
+  end
+end
+return left
+`
+
+// luaPutString sets strings that hold the ticket or an older value. In Cluster it is called with one
+// key.
 //
 //	KEYS[i]    a string
-//	ARGV[1]    the time to live in seconds, renewed where a value is set
-//	ARGV[i+1]  the value for KEYS[i]; its first 12 bytes are epoch and version
+//	ARGV[1]    the ticket
+//	ARGV[2]    the time to live in seconds, renewed where a value is set
+//	ARGV[i+2]  the value for KEYS[i]; its first 12 bytes are epoch and version
 //
 // Result: how many were set.
 const luaPutString = luaNewer + `
 local set = 0
 for i, key in ipairs(KEYS) do
-  if newer(ARGV[i + 1], redis.call('GETRANGE', key, 0, 11)) then
-    redis.call('SET', key, ARGV[i + 1], 'EX', ARGV[1])
+  if newer(ARGV[i + 2], redis.call('GETRANGE', key, 0, 11), ARGV[1]) then
+    redis.call('SET', key, ARGV[i + 2], 'EX', ARGV[2])
     set = set + 1
   end
 end
 return set
 `
 
-// luaPutField sets a field of each hash, except those that hold a value of the same or a later
-// epoch and version. In Cluster it is called with one key.
+// luaPutField sets a field of each hash, where it holds the ticket or an older value. In Cluster it is
+// called with one key.
 //
 //	KEYS[i]     a hash; one may be named several times
-//	ARGV[1]     the time to live of a hash in seconds, renewed where a field is set
-//	ARGV[2i]    the value for KEYS[i]; its first 12 bytes are epoch and version
-//	ARGV[2i+1]  the field of KEYS[i]
+//	ARGV[1]     the ticket
+//	ARGV[2]     the time to live of a hash in seconds, renewed where a field is set
+//	ARGV[2i+1]  the value for KEYS[i]; its first 12 bytes are epoch and version
+//	ARGV[2i+2]  the field of KEYS[i]
 //
 // Result: how many were set.
 const luaPutField = luaNewer + `
 local set = 0
 for i, key in ipairs(KEYS) do
-  local value, field = ARGV[2 * i], ARGV[2 * i + 1]
-  if newer(value, redis.call('HGET', key, field) or '') then
+  local value, field = ARGV[2 * i + 1], ARGV[2 * i + 2]
+  if newer(value, redis.call('HGET', key, field) or '', ARGV[1]) then
     redis.call('HSET', key, field, value)
-    redis.call('EXPIRE', key, ARGV[1])
+    redis.call('EXPIRE', key, ARGV[2])
     set = set + 1
   end
 end
@@ -63,7 +130,7 @@ return set
 
 // scripts are the scripts in the form that the servers take.
 type scripts struct {
-	putString, putField *redis.Script
+	reserveString, reserveField, putString, putField *redis.Script
 }
 
 func newScripts(plain bool) scripts {
@@ -72,8 +139,10 @@ func newScripts(plain bool) scripts {
 		first = ""
 	}
 	return scripts{
-		putString: redis.NewScript(first + luaPutString),
-		putField:  redis.NewScript(first + luaPutField),
+		reserveString: redis.NewScript(first + luaReserveString),
+		reserveField:  redis.NewScript(first + luaReserveField),
+		putString:     redis.NewScript(first + luaPutString),
+		putField:      redis.NewScript(first + luaPutField),
 	}
 }
 

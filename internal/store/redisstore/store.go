@@ -2,15 +2,18 @@ package redisstore
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -30,6 +33,8 @@ type Config struct {
 	Hooks []redis.Hook
 	// Log is told when a node goes away and comes back; nil for the default logger.
 	Log *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
 }
 
 // OneURL is a Config's URLs with the same deployment for every role.
@@ -47,6 +52,14 @@ type Store struct {
 	servers map[Role]*server
 	scripts scripts
 	epochs  map[Role]*atomic.Uint32
+	now     func() time.Time
+}
+
+// ticket draws a ticket for a fill.
+func (s *Store) ticket() string {
+	b := binary.BigEndian.AppendUint32(nil, uint32(s.now().Unix()))
+	random := binary.BigEndian.AppendUint64(nil, rand.Uint64())
+	return string(append(b, random[:ticketLength-len(b)]...))
 }
 
 // Open makes the clients. It fails only for a malformed URL, never because Redis is away: clients
@@ -70,7 +83,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		}
 		topologies[role] = t
 	}
-	s := &Store{servers: make(map[Role]*server), scripts: newScripts(cfg.Plain), epochs: make(map[Role]*atomic.Uint32)}
+	s := &Store{servers: make(map[Role]*server), scripts: newScripts(cfg.Plain), epochs: make(map[Role]*atomic.Uint32), now: cfg.Now}
+	if s.now == nil {
+		s.now = time.Now
+	}
 	shared := make(map[string]*server)
 	for _, role := range Roles() {
 		url := cfg.URLs[role]

@@ -108,7 +108,7 @@ func TestRingSpreadsDetails(t *testing.T) {
 	for id := social.PlayerID(1); id <= 60; id++ {
 		ids, want[id] = append(ids, id), sampleDetail(id, 1)
 	}
-	require.NoError(t, f.Details().Put(t.Context(), want))
+	require.NoError(t, put(t.Context(), f.Details(), want))
 	before := f.trips.count.Load()
 	got, err := f.Details().Get(t.Context(), ids)
 	require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestReplicasAreReadAndThePrimaryIsWritten(t *testing.T) {
 	f := newFixture(t, Config{URLs: OneURL("redis://:common@" + addrs[0] + "?replica=" + addrs[1]), Plain: true})
 	id, ctx := feedID(1), t.Context()
 	want := map[social.FeedID]*social.FeedCounters{id: sampleCounters(id, 1)}
-	require.NoError(t, f.Counters().Put(ctx, want))
+	require.NoError(t, put(ctx, f.Counters(), want))
 	assert.EqualValues(t, 1, clients[0].DBSize(ctx).Val())
 	assert.Zero(t, clients[1].DBSize(ctx).Val())
 

@@ -12,32 +12,17 @@ import (
 type Truth[K ~int64, V any] struct {
 	store *Store
 	name  string
-	// rows and versions are statements that end before the list of keys; versions selects a key and
-	// a version.
-	rows, versions string
-	scan           func(scan scanner) (K, V, error)
+	// rows is a statement that ends before the list of keys.
+	rows string
+	scan func(scan scanner) (K, V, error)
 }
 
 // Load reads the entities of the given keys.
 func (t Truth[K, V]) Load(ctx context.Context, keys []K) (map[K]V, error) {
-	return readByKey(ctx, t, t.rows, keys, t.scan)
-}
-
-// Versions reads the versions of the given keys.
-func (t Truth[K, V]) Versions(ctx context.Context, keys []K) (map[K]int64, error) {
-	return readByKey(ctx, t, t.versions, keys, func(scan scanner) (key K, version int64, err error) {
-		err = scan(&key, &version)
-		return key, version, err
-	})
-}
-
-func readByKey[K ~int64, V, X any](
-	ctx context.Context, t Truth[K, V], sql string, keys []K, scan func(scanner) (K, X, error),
-) (map[K]X, error) {
-	found := make(map[K]X, len(keys))
+	found := make(map[K]V, len(keys))
 	for piece := range chunks(keys) {
-		err := query(t.store.reader(ctx), sql+" IN ?", []any{piece}, func(row scanner) error {
-			key, value, err := scan(row)
+		err := query(t.store.reader(ctx), t.rows+" IN ?", []any{piece}, func(row scanner) error {
+			key, value, err := t.scan(row)
 			if err == nil {
 				found[key] = value
 			}
@@ -54,8 +39,7 @@ func readByKey[K ~int64, V, X any](
 func (s *Store) Players() Truth[social.PlayerID, *social.Player] {
 	return Truth[social.PlayerID, *social.Player]{
 		store: s, name: "players",
-		rows:     "SELECT id, name, level, avatar_url, version FROM players WHERE id",
-		versions: "SELECT id, version FROM players WHERE id",
+		rows: "SELECT id, name, level, avatar_url, version FROM players WHERE id",
 		scan: func(scan scanner) (social.PlayerID, *social.Player, error) {
 			var p social.Player
 			err := scan(&p.ID, &p.Name, &p.Level, &p.AvatarURL, &p.Version)
@@ -70,7 +54,6 @@ func (s *Store) Details() Truth[social.PlayerID, *social.PlayerDetail] {
 		store: s, name: "details",
 		rows: "SELECT p.id, p.bio, p.guild_id, p.joined_at, c.feeds, c.fans, c.following, c.friends, c.version" +
 			" FROM players p JOIN player_counts c ON c.player_id = p.id WHERE p.id",
-		versions: "SELECT player_id, version FROM player_counts WHERE player_id",
 		scan: func(scan scanner) (social.PlayerID, *social.PlayerDetail, error) {
 			var d social.PlayerDetail
 			err := scan(&d.ID, &d.Bio, &d.GuildID, &d.JoinedAt, &d.Feeds, &d.Fans, &d.Following, &d.Friends, &d.Version)
@@ -83,8 +66,7 @@ func (s *Store) Details() Truth[social.PlayerID, *social.PlayerDetail] {
 func (s *Store) Feeds() Truth[social.FeedID, *social.Feed] {
 	return Truth[social.FeedID, *social.Feed]{
 		store: s, name: "feeds",
-		rows:     "SELECT id, author_id, visibility, deleted, excerpt, whole, edited_at, version FROM feeds WHERE id",
-		versions: "SELECT id, version FROM feeds WHERE id",
+		rows: "SELECT id, author_id, visibility, deleted, excerpt, whole, edited_at, version FROM feeds WHERE id",
 		scan: func(scan scanner) (social.FeedID, *social.Feed, error) {
 			var f social.Feed
 			err := scan(&f.ID, &f.AuthorID, &f.Visibility, &f.Deleted, &f.Excerpt, &f.Whole, &f.EditedAt, &f.Version)
@@ -97,8 +79,7 @@ func (s *Store) Feeds() Truth[social.FeedID, *social.Feed] {
 func (s *Store) Bodies() Truth[social.FeedID, *social.FeedBody] {
 	return Truth[social.FeedID, *social.FeedBody]{
 		store: s, name: "bodies",
-		rows:     "SELECT feed_id, codec, content, version FROM feed_bodies WHERE feed_id",
-		versions: "SELECT feed_id, version FROM feed_bodies WHERE feed_id",
+		rows: "SELECT feed_id, codec, content, version FROM feed_bodies WHERE feed_id",
 		scan: func(scan scanner) (social.FeedID, *social.FeedBody, error) {
 			var b social.FeedBody
 			var codec uint8
@@ -116,8 +97,7 @@ func (s *Store) Bodies() Truth[social.FeedID, *social.FeedBody] {
 func (s *Store) Counters() Truth[social.FeedID, *social.FeedCounters] {
 	return Truth[social.FeedID, *social.FeedCounters]{
 		store: s, name: "counters",
-		rows:     "SELECT feed_id, author_id, visibility, deleted, likes, comments, views, version FROM feed_counts WHERE feed_id",
-		versions: "SELECT feed_id, version FROM feed_counts WHERE feed_id",
+		rows: "SELECT feed_id, author_id, visibility, deleted, likes, comments, views, version FROM feed_counts WHERE feed_id",
 		scan: func(scan scanner) (social.FeedID, *social.FeedCounters, error) {
 			var c social.FeedCounters
 			err := scan(&c.FeedID, &c.AuthorID, &c.Visibility, &c.Deleted, &c.Likes, &c.Comments, &c.Views, &c.Version)

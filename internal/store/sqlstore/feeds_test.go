@@ -35,18 +35,6 @@ func (f fixture) stored(id social.FeedID) (head *social.Feed, body *social.FeedB
 	require.NoError(f.t, err)
 	counts, err := f.Counters().Load(ctx, ids)
 	require.NoError(f.t, err)
-	versions, err := f.Feeds().Versions(ctx, ids)
-	require.NoError(f.t, err)
-	require.Equal(f.t, map[social.FeedID]int64{id: heads[id].Version}, versions)
-	versions, err = f.Counters().Versions(ctx, ids)
-	require.NoError(f.t, err)
-	require.Equal(f.t, map[social.FeedID]int64{id: counts[id].Version}, versions)
-	versions, err = f.Bodies().Versions(ctx, ids)
-	require.NoError(f.t, err)
-	require.Len(f.t, versions, len(bodies))
-	if bodies[id] != nil {
-		require.Equal(f.t, bodies[id].Version, versions[id])
-	}
 	return heads[id], bodies[id], counts[id]
 }
 

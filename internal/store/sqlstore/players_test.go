@@ -47,12 +47,6 @@ func TestUpdateProfile(t *testing.T) {
 				require.NoError(f.t, err)
 				c.detail.ID, c.detail.JoinedAt = 5, joined
 				require.Equal(f.t, &c.detail, details[5])
-				versions, err := f.Players().Versions(f.t.Context(), []social.PlayerID{5, 6, 7})
-				require.NoError(f.t, err)
-				require.Equal(f.t, map[social.PlayerID]int64{5: c.player.Version, 6: 10}, versions)
-				versions, err = f.Details().Versions(f.t.Context(), []social.PlayerID{5})
-				require.NoError(f.t, err)
-				require.Equal(f.t, map[social.PlayerID]int64{5: c.detail.Version}, versions)
 			})
 		})
 	}

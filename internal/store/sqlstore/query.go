@@ -37,7 +37,7 @@ func query(db *gorm.DB, sql string, args []any, each func(scan scanner) error) (
 // statements to prepare. SQLite takes at most 500 subqueries in one.
 var (
 	keyPaddings  = []int{1, 8, 32, 128}
-	listPaddings = []int{1, 8, 32, 100}
+	listPaddings = []int{1, 8, 32, 128}
 )
 
 func padded(n int, paddings []int) int {

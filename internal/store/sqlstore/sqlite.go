@@ -42,11 +42,11 @@ func (d sqliteDialect) open(int) (pools, error) {
 	return pools{read: read, write: write}, nil
 }
 
-// pool opens the file with write-ahead logging. A commit outlives the process; synchronous NORMAL
-// means that a power cut may take the last ones, which leaves the file consistent.
+// pool opens the file with write-ahead logging. synchronous FULL means that what is committed
+// outlives a power cut, as on MySQL.
 func (d sqliteDialect) pool(conns int, key, value string) (*sql.DB, error) {
 	q := url.Values{
-		"_pragma":      {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)"},
+		"_pragma":      {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)"},
 		"_time_format": {"sqlite"},
 		"_timezone":    {"UTC"},
 		"_texttotime":  {"1"},
