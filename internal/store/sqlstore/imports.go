@@ -172,14 +172,3 @@ func (s *Store) LookupExternal(ctx context.Context, kind social.ExternalKind, ex
 	id, ok := found[external]
 	return id, ok, nil
 }
-
-// PlayerByNameOrExternal finds a player by folded name, or else by the id that the player was
-// imported with; 0 when there is none.
-func (s *Store) PlayerByNameOrExternal(ctx context.Context, nameKey, external string) (social.PlayerID, error) {
-	id, err := s.PlayerByNameKey(ctx, nameKey)
-	if err != nil || id != 0 {
-		return id, err
-	}
-	imported, _, err := s.LookupExternal(ctx, social.ExternalPlayer, external)
-	return social.PlayerID(imported), err
-}
