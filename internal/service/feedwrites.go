@@ -95,7 +95,7 @@ func (f *Feeds) wrote(ctx context.Context, tx Tx, id social.FeedID, author socia
 			return social.NotFound()
 		}
 	}
-	return tx.Append(ctx, social.Event{Kind: social.EventFeed, Actor: author, Subject: int64(id)})
+	return tx.Append(ctx, social.Event{Kind: social.EventFeed, Actor: author, Subject: int64(id), Object: version})
 }
 
 func (f *Feeds) repeated(ctx context.Context, id social.FeedID) (*social.Feed, error) {

@@ -7,7 +7,8 @@ type EventKind uint8
 const (
 	// EventPlayer: the profile of Subject changed, or the player is new.
 	EventPlayer EventKind = 1
-	// EventFeed: the feed Subject was made, edited or deleted.
+	// EventFeed: the feed Subject was made, edited or deleted, which gave it the version Object. It
+	// was made when the two are equal.
 	EventFeed EventKind = 2
 	// EventEdge: what the players Subject and Object are to each other changed.
 	EventEdge EventKind = 3
