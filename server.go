@@ -89,7 +89,10 @@ func seedCommand() *cobra.Command {
 	var cfg importer.SeedConfig
 	cmd := &cobra.Command{
 		Use: "seed --players N --feeds M [--seed S]", Short: "Make a lifelike circle", Args: cobra.NoArgs,
-		RunE: withCommands(func(cmd *cobra.Command, c *app.Commands, _ []string) error { return c.Seed(cmd.Context(), cfg) }),
+		RunE: withCommands(func(cmd *cobra.Command, c *app.Commands, _ []string) error {
+			_, err := c.Seed(cmd.Context(), cfg)
+			return err
+		}),
 	}
 	cmd.Flags().IntVar(&cfg.Players, "players", 0, "how many players")
 	cmd.Flags().IntVar(&cfg.Feeds, "feeds", 0, "how many feeds")

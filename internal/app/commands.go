@@ -92,14 +92,15 @@ func (c *Commands) ImportPCC(ctx context.Context, path string) error {
 }
 
 // Seed makes a lifelike circle of the given size.
-func (c *Commands) Seed(ctx context.Context, cfg importer.SeedConfig) error {
-	cfg.FollowLimit = c.options.Config.Social.FollowLimit
-	result, err := importer.Seed(ctx, c.importer(), cfg)
-	if err != nil {
-		return err
+func (c *Commands) Seed(ctx context.Context, cfg importer.SeedConfig) (importer.Result, error) {
+	if cfg.FollowLimit == 0 {
+		cfg.FollowLimit = c.options.Config.Social.FollowLimit
 	}
-	_, err = fmt.Fprintln(c.out, result)
-	return err
+	result, err := importer.Seed(ctx, c.importer(), cfg)
+	if err == nil {
+		_, err = fmt.Fprintln(c.out, result)
+	}
+	return result, err
 }
 
 func (c *Commands) importer() importer.Deps {
