@@ -33,7 +33,7 @@ func (r *run) test(ctx context.Context, env, packages []string, flags ...string)
 	if len(packages) == 0 {
 		return nil
 	}
-	args := slices.Concat([]string{"test", "-json", "-timeout", "5m"}, flags, packages)
+	args := slices.Concat([]string{"test", "-json"}, flags, packages)
 	lines, into := io.Pipe()
 	report := &report{out: r.out, kept: map[[2]string][]string{}}
 	done := make(chan error, 1)

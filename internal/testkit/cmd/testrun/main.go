@@ -69,7 +69,7 @@ func start(ctx context.Context, only, packages []string) error {
 	}
 	err = r.each(ctx, steps, only)
 	err = errors.Join(err, r.stopServers(), remove())
-	if r.total.ran() || err == nil {
+	if r.total.ran() {
 		fmt.Fprintln(r.out, r.total)
 	}
 	return err
