@@ -145,7 +145,7 @@ func (a *App) startAccounts(ctx context.Context, o Options, b *base, near auth.N
 		return err
 	}
 	a.closers.run("access changes", a.Accounts.Changes.Watch)
-	a.closers.run("cleaning", (&cleaning{accounts: a.Accounts, store: b.store, now: o.Now, log: o.Log}).watch)
+	a.closers.every(cleaningInterval, "cleaning", o.Log, (&cleaning{accounts: a.Accounts, store: b.store, now: o.Now}).runOnce)
 	return nil
 }
 

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"circle/internal/auth"
@@ -24,22 +23,6 @@ type cleaning struct {
 	accounts *auth.Accounts
 	store    *sqlstore.Store
 	now      func() time.Time
-	log      *slog.Logger
-}
-
-func (c *cleaning) watch(ctx context.Context) {
-	ticker := time.NewTicker(cleaningInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			if err := c.runOnce(ctx); err != nil && ctx.Err() == nil {
-				c.log.WarnContext(ctx, "cleaning failed", "error", err)
-			}
-		}
-	}
 }
 
 func (c *cleaning) runOnce(ctx context.Context) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"time"
 )
 
 // closers ends what was started, the last first.
@@ -33,6 +35,25 @@ func (c *closers) run(what string, loop func(context.Context)) {
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
+		}
+	})
+}
+
+// every calls runOnce at each interval until the stop. A run that fails is logged and made up for by the
+// next one.
+func (c *closers) every(interval time.Duration, what string, log *slog.Logger, runOnce func(context.Context) error) {
+	c.run(what, func(ctx context.Context) {
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				if err := runOnce(ctx); err != nil && ctx.Err() == nil {
+					log.WarnContext(ctx, "background work failed", "what", what, "error", err)
+				}
+			}
 		}
 	})
 }

@@ -2,10 +2,14 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"circle/internal/config"
 	"circle/internal/store/redisstore"
 )
+
+// epochInterval is how soon a server notices that the epochs of the indexes were raised.
+const epochInterval = time.Second
 
 // openRedis opens the indexes, in this process where no URL is set, and keeps their epochs.
 func openRedis(ctx context.Context, o Options, b *base, ends *closers) (*redisstore.Store, error) {
@@ -26,11 +30,17 @@ func openRedis(ctx context.Context, o Options, b *base, ends *closers) (*redisst
 	for _, warning := range store.Warnings(ctx) {
 		o.Log.WarnContext(ctx, warning)
 	}
-	e := &epochs{read: b.store.Epochs, set: store.SetEpochs, log: o.Log}
-	if err := e.runOnce(ctx); err != nil {
+	readEpochs := func(ctx context.Context) error {
+		epochs, err := b.store.Epochs(ctx)
+		if err == nil {
+			store.SetEpochs(epochs)
+		}
+		return err
+	}
+	if err := readEpochs(ctx); err != nil {
 		return nil, err
 	}
-	ends.run("index epochs", e.watch)
+	ends.every(epochInterval, "reading the index epochs", o.Log, readEpochs)
 	return store, nil
 }
 
