@@ -156,34 +156,53 @@ type call struct {
 	args   []any
 }
 
-// run runs all calls in one trip. When a node does not have a script (it is new, was restarted or
-// has taken over a slot), the scripts are loaded everywhere and the calls it refused run again.
+// run is eval for scripts whose results say nothing.
 func (s *server) run(ctx context.Context, calls []call) error {
-	refused, err := s.tryRun(ctx, calls)
-	if len(refused) == 0 {
-		return err
-	}
-	if err := s.load(ctx, refused); err != nil {
-		return err
-	}
-	if _, again := s.tryRun(ctx, refused); again != nil {
-		return again
-	}
+	_, err := s.eval(ctx, calls)
 	return err
 }
 
-// tryRun tells which calls were refused for want of the script, and the first other error.
-func (s *server) tryRun(ctx context.Context, calls []call) (refused []call, err error) {
-	pipe := s.client.Pipeline()
-	for _, c := range calls {
-		pipe.EvalSha(ctx, c.script.Hash(), c.keys, c.args...)
+// eval runs all calls in one trip and gives their results in order, nil for a call that failed, and
+// the first failure. When a node does not have a script (it is new, was restarted or has taken over a
+// slot), the scripts are loaded everywhere and the calls it refused run again.
+func (s *server) eval(ctx context.Context, calls []call) ([]any, error) {
+	results := make([]any, len(calls))
+	all := make([]int, len(calls))
+	for i := range all {
+		all[i] = i
 	}
-	results, failed := pipe.Exec(ctx)
-	for i, result := range results {
-		switch fault := result.Err(); {
+	refused, err := s.tryEval(ctx, calls, all, results)
+	if len(refused) == 0 {
+		return results, err
+	}
+	if err := s.load(ctx, calls, refused); err != nil {
+		return results, err
+	}
+	still, again := s.tryEval(ctx, calls, refused, results)
+	switch {
+	case again != nil:
+		return results, again
+	case len(still) > 0:
+		return results, errors.New("scripts that were just loaded are gone")
+	}
+	return results, err
+}
+
+// tryEval runs some of the calls and tells which were refused for want of the script, and the first
+// other error.
+func (s *server) tryEval(ctx context.Context, calls []call, some []int, results []any) (refused []int, err error) {
+	pipe := s.client.Pipeline()
+	for _, i := range some {
+		pipe.EvalSha(ctx, calls[i].script.Hash(), calls[i].keys, calls[i].args...)
+	}
+	replies, failed := pipe.Exec(ctx)
+	for n, reply := range replies {
+		switch fault := reply.Err(); {
 		case redis.HasErrorPrefix(fault, "NOSCRIPT"):
-			refused = append(refused, calls[i])
-		case fault != nil && err == nil:
+			refused = append(refused, some[n])
+		case fault == nil:
+			results[some[n]] = reply.(*redis.Cmd).Val()
+		case err == nil:
 			err = fault
 		}
 	}
@@ -193,11 +212,11 @@ func (s *server) tryRun(ctx context.Context, calls []call) (refused []call, err 
 	return refused, err
 }
 
-// load gives every node that takes writes the scripts of the calls.
-func (s *server) load(ctx context.Context, calls []call) error {
+// load gives every node that takes writes the scripts of some of the calls.
+func (s *server) load(ctx context.Context, calls []call, some []int) error {
 	wanted := make(map[*redis.Script]bool)
-	for _, c := range calls {
-		wanted[c.script] = true
+	for _, i := range some {
+		wanted[calls[i].script] = true
 	}
 	return s.each(ctx, func(ctx context.Context, node *redis.Client) error {
 		var errs []error
