@@ -37,12 +37,15 @@ const (
 	CodeRateLimited     Code = "RATE_LIMITED"
 	CodeUnavailable     Code = "UNAVAILABLE"
 	CodeInternal        Code = "INTERNAL"
+	// CodeSlowConsumer ends a subscription whose client does not take its events.
+	CodeSlowConsumer Code = "SLOW_CONSUMER"
 )
 
 // TopLevel says whether the code belongs to the request rather than to a mutation's userErrors.
 func (c Code) TopLevel() bool {
 	switch c {
-	case CodeBadUserInput, CodeUnauthenticated, CodeForbidden, CodeLimitExceeded, CodeRateLimited, CodeUnavailable, CodeInternal:
+	case CodeBadUserInput, CodeUnauthenticated, CodeForbidden, CodeLimitExceeded, CodeRateLimited, CodeUnavailable, CodeInternal,
+		CodeSlowConsumer:
 		return true
 	}
 	return false
