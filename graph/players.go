@@ -134,6 +134,9 @@ func (playerEdgeResolver) Node(ctx context.Context, obj *model.PlayerEdge) (*soc
 
 func (r mutationResolver) UpdateProfile(ctx context.Context, input model.UpdateProfileInput) (*model.PlayerPayload, error) {
 	viewer := social.ViewerFrom(ctx)
+	if err := viewer.Require(); err != nil {
+		return nil, err
+	}
 	change, err := profileChange(input)
 	if err == nil {
 		err = r.Services.Players.UpdateProfile(ctx, viewer, change)

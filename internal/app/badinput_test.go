@@ -166,7 +166,7 @@ func TestMutationsNeedALogin(t *testing.T) {
 	a := app.SignUp(t, "ann")
 	feed := a.MustPost(t, "x", "PUBLIC")
 	for _, mutation := range []string{
-		"logOut", `updateProfile(input:{level:2})`, fmt.Sprintf(`followPlayer(input:{playerId:%q})`, a.ID),
+		"logOut", `updateProfile(input:{level:2})`, `updateProfile(input:{level:null})`, fmt.Sprintf(`followPlayer(input:{playerId:%q})`, a.ID),
 		fmt.Sprintf(`unfollowPlayer(input:{playerId:%q})`, a.ID), `createFeed(input:{content:"x"})`,
 		fmt.Sprintf(`editFeed(input:{feedId:%q,content:"y"})`, feed), fmt.Sprintf(`deleteFeed(input:{feedId:%q})`, feed),
 		fmt.Sprintf(`likeFeed(input:{feedId:%q})`, feed), fmt.Sprintf(`unlikeFeed(input:{feedId:%q})`, feed),

@@ -150,9 +150,10 @@ func (c *Commands) Token(ctx context.Context, nameOrExternalID string) error {
 	return err
 }
 
-// Promote gives a player another role.
+// Promote gives the player with the name another role. External ids are not asked, so that nobody is
+// raised in the place of somebody whose name looks like one.
 func (c *Commands) Promote(ctx context.Context, name string, role social.Role) error {
-	player, err := c.player(ctx, name)
+	player, err := c.named(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -164,9 +165,13 @@ func (c *Commands) player(ctx context.Context, nameOrExternalID string) (social.
 	if err != nil || found {
 		return social.PlayerID(id), err
 	}
-	player, err := c.base.store.PlayerByNameKey(ctx, text.FoldName(nameOrExternalID))
+	return c.named(ctx, nameOrExternalID)
+}
+
+func (c *Commands) named(ctx context.Context, name string) (social.PlayerID, error) {
+	player, err := c.base.store.PlayerByNameKey(ctx, text.FoldName(name))
 	if err == nil && player == 0 {
-		err = fmt.Errorf("there is no player %q", nameOrExternalID)
+		err = fmt.Errorf("there is no player %q", name)
 	}
 	return player, err
 }

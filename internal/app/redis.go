@@ -27,6 +27,9 @@ func openRedis(ctx context.Context, o Options, b *base, ends *closers) (*redisst
 		return nil, err
 	}
 	ends.add("redis", func(context.Context) error { return store.Close() })
+	if err := store.Ping(ctx); err != nil {
+		o.Log.WarnContext(ctx, "redis does not answer; serving from the relational store until it does", "error", err)
+	}
 	for _, warning := range store.Warnings(ctx) {
 		o.Log.WarnContext(ctx, warning)
 	}
