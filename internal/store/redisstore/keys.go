@@ -35,7 +35,7 @@ const (
 type family struct {
 	name string
 	role Role
-	ttl  time.Duration // renewed at each write
+	ttl  time.Duration // renewed at each write; of windows by reads
 	// place tells which key and field of a hash hold an id; a family without place has a string
 	// for each id.
 	place func(id int64) (number int64, field string)
@@ -43,12 +43,22 @@ type family struct {
 
 // All keys there are. No key is spelled anywhere else.
 //
-//	key              type    TTL   role     slot by    holds
-//	simple:{bucket}  hash    30 d  profile  id / 128   field id % 128: name, level, avatar of a player
-//	detail:{player}  hash    7 d   detail   player id  field info: bio, guild, counters of a player
-//	feed:{feed}      string  7 d   feed     feed id    head of a feed
-//	body:{feed}      string  7 d   feed     feed id    whole text of a feed that its head cuts off
-//	count:{feed}     string  7 d   feed     feed id    counters of a feed, its author and visibility
+//	key                 type    TTL   role      slot by    holds
+//	simple:{bucket}     hash    30 d  profile   id / 128   field id % 128: name, level, avatar of a player
+//	detail:{player}     hash    7 d   detail    player id  field info: bio, guild, counters of a player
+//	feed:{feed}         string  7 d   feed      feed id    head of a feed
+//	body:{feed}         string  7 d   feed      feed id    whole text of a feed that its head cuts off
+//	count:{feed}        string  7 d   feed      feed id    counters of a feed, its author and visibility
+//	timeline:{player}   window  1 d   feed      player id  feeds on a player's home page
+//	profile:{player}    window  7 d   feed      player id  a player's own feeds
+//	liked:{player}      window  7 d   feed      player id  feeds that a player likes, by feed id
+//	likes:{feed}        window  7 d   feed      feed id    players who like a feed, by like id
+//	following:{player}  window  7 d   relation  player id  players whom a player follows, by edge id
+//	fans:{player}       window  7 d   relation  player id  players who follow a player, by edge id
+//	friends:{player}    window  7 d   relation  player id  players who follow each other, by edge id
+//
+// A window is a sorted set; window.go says what is in it. Its TTL is renewed by reads, and is 10 s
+// while it is being built.
 var (
 	simpleKeys = family{name: "simple", role: Profile, ttl: 30 * day, place: func(id int64) (int64, string) {
 		return id / bucketSize, strconv.FormatInt(id%bucketSize, 10)
@@ -59,6 +69,14 @@ var (
 	feedKeys  = family{name: "feed", role: Feed, ttl: 7 * day}
 	bodyKeys  = family{name: "body", role: Feed, ttl: 7 * day}
 	countKeys = family{name: "count", role: Feed, ttl: 7 * day}
+
+	timelineKeys  = family{name: "timeline", role: Feed, ttl: day}
+	profileKeys   = family{name: "profile", role: Feed, ttl: 7 * day}
+	likedKeys     = family{name: "liked", role: Feed, ttl: 7 * day}
+	likesKeys     = family{name: "likes", role: Feed, ttl: 7 * day}
+	followingKeys = family{name: "following", role: Relation, ttl: 7 * day}
+	fansKeys      = family{name: "fans", role: Relation, ttl: 7 * day}
+	friendsKeys   = family{name: "friends", role: Relation, ttl: 7 * day}
 )
 
 // key spells the key of a number.

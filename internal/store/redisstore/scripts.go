@@ -131,18 +131,37 @@ return set
 // scripts are the scripts in the form that the servers take.
 type scripts struct {
 	reserveString, reserveField, putString, putField *redis.Script
+	push, remove, begin, finish, resume, grow, renew *redis.Script
+	page, scores                                     *redis.Script // these only read
 }
 
 func newScripts(plain bool) scripts {
-	first := "#!lua"
-	if plain {
-		first = ""
+	writing := func(source string) *redis.Script {
+		if plain {
+			return redis.NewScript(source)
+		}
+		return redis.NewScript("#!lua" + source)
+	}
+	reading := func(source string) *redis.Script {
+		if plain {
+			return redis.NewScript(source)
+		}
+		return redis.NewScript("#!lua flags=no-writes" + source)
 	}
 	return scripts{
-		reserveString: redis.NewScript(first + luaReserveString),
-		reserveField:  redis.NewScript(first + luaReserveField),
-		putString:     redis.NewScript(first + luaPutString),
-		putField:      redis.NewScript(first + luaPutField),
+		reserveString: writing(luaReserveString),
+		reserveField:  writing(luaReserveField),
+		putString:     writing(luaPutString),
+		putField:      writing(luaPutField),
+		push:          writing(luaPush),
+		remove:        writing(luaRemove),
+		begin:         writing(luaBegin),
+		finish:        writing(luaFinish),
+		resume:        writing(luaResume),
+		grow:          writing(luaGrow),
+		renew:         writing(luaRenew),
+		page:          reading(luaPage),
+		scores:        reading(luaScores),
 	}
 }
 
@@ -154,69 +173,92 @@ type call struct {
 	script *redis.Script
 	keys   []string
 	args   []any
+	reply  any // what the script has returned
 }
 
-// run is eval for scripts whose results say nothing.
+// run runs all calls in one trip. When a node does not have a script (it is new, was restarted or
+// has taken over a slot), the scripts are loaded everywhere and the calls it refused run again.
 func (s *server) run(ctx context.Context, calls []call) error {
-	_, err := s.eval(ctx, calls)
+	refused, err := tryRun(ctx, s.client, pointers(calls), (*redis.Script).EvalSha)
+	if len(refused) == 0 {
+		return err
+	}
+	if err := s.load(ctx, refused); err != nil {
+		return err
+	}
+	return errors.Join(err, rerun(ctx, s.client, refused, (*redis.Script).EvalSha))
+}
+
+// eval is run that gives the replies in order, nil for a call that failed.
+func (s *server) eval(ctx context.Context, calls []call) ([]any, error) {
+	err := s.run(ctx, calls)
+	replies := make([]any, len(calls))
+	for i, c := range calls {
+		replies[i] = c.reply
+	}
+	return replies, err
+}
+
+// ask runs calls that only read in one trip, on replicas where reads go there. What a node refuses
+// for want of the script is sent again with the script's text, since replicas are not loaded.
+func (s *server) ask(ctx context.Context, calls []call) error {
+	refused, err := tryRun(ctx, s.client, pointers(calls), (*redis.Script).EvalShaRO)
+	if len(refused) == 0 {
+		return err
+	}
+	return errors.Join(err, rerun(ctx, s.client, refused, (*redis.Script).EvalRO))
+}
+
+// rerun runs calls that were refused.
+func rerun(ctx context.Context, client redis.UniversalClient, refused []*call, way evaluate) error {
+	still, err := tryRun(ctx, client, refused, way)
+	if err == nil && len(still) > 0 {
+		return errors.New("scripts that were just loaded are gone")
+	}
 	return err
 }
 
-// eval runs all calls in one trip and gives their results in order, nil for a call that failed, and
-// the first failure. When a node does not have a script (it is new, was restarted or has taken over a
-// slot), the scripts are loaded everywhere and the calls it refused run again.
-func (s *server) eval(ctx context.Context, calls []call) ([]any, error) {
-	results := make([]any, len(calls))
-	all := make([]int, len(calls))
-	for i := range all {
-		all[i] = i
+func pointers(calls []call) []*call {
+	pointers := make([]*call, len(calls))
+	for i := range calls {
+		pointers[i] = &calls[i]
 	}
-	refused, err := s.tryEval(ctx, calls, all, results)
-	if len(refused) == 0 {
-		return results, err
-	}
-	if err := s.load(ctx, calls, refused); err != nil {
-		return results, err
-	}
-	still, again := s.tryEval(ctx, calls, refused, results)
-	switch {
-	case again != nil:
-		return results, again
-	case len(still) > 0:
-		return results, errors.New("scripts that were just loaded are gone")
-	}
-	return results, err
+	return pointers
 }
 
-// tryEval runs some of the calls and tells which were refused for want of the script, and the first
-// other error.
-func (s *server) tryEval(ctx context.Context, calls []call, some []int, results []any) (refused []int, err error) {
-	pipe := s.client.Pipeline()
-	for _, i := range some {
-		pipe.EvalSha(ctx, calls[i].script.Hash(), calls[i].keys, calls[i].args...)
+// evaluate is one of the ways to run a script.
+type evaluate func(s *redis.Script, ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd
+
+// tryRun tells which calls were refused for want of the script, and the first other error.
+func tryRun(ctx context.Context, client redis.UniversalClient, calls []*call, way evaluate) (refused []*call, err error) {
+	pipe := client.Pipeline()
+	for _, c := range calls {
+		way(c.script, ctx, pipe, c.keys, c.args...)
 	}
-	replies, failed := pipe.Exec(ctx)
-	for n, reply := range replies {
-		switch fault := reply.Err(); {
+	results, failed := pipe.Exec(ctx)
+	for i, result := range results {
+		switch fault := result.Err(); {
 		case redis.HasErrorPrefix(fault, "NOSCRIPT"):
-			refused = append(refused, some[n])
-		case fault == nil:
-			results[some[n]] = reply.(*redis.Cmd).Val()
-		case err == nil:
-			err = fault
+			refused = append(refused, calls[i])
+		case fault != nil && !errors.Is(fault, redis.Nil):
+			if err == nil {
+				err = fault
+			}
+		default:
+			calls[i].reply = result.(*redis.Cmd).Val()
 		}
 	}
-	if err == nil && len(refused) == 0 {
+	if err == nil && len(refused) == 0 && !errors.Is(failed, redis.Nil) {
 		err = failed
 	}
 	return refused, err
 }
 
-// load gives every node that takes writes the scripts of some of the calls.
-func (s *server) load(ctx context.Context, calls []call, some []int) error {
+// load gives every node that takes writes the scripts of the calls.
+func (s *server) load(ctx context.Context, calls []*call) error {
 	wanted := make(map[*redis.Script]bool)
-	for _, i := range some {
-		wanted[calls[i].script] = true
+	for _, c := range calls {
+		wanted[c.script] = true
 	}
 	return s.each(ctx, func(ctx context.Context, node *redis.Client) error {
 		var errs []error

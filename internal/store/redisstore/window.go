@@ -1,0 +1,166 @@
+package redisstore
+
+import (
+	"fmt"
+	"strconv"
+
+	"circle/internal/social"
+)
+
+// Windows are ordered lists of one kind: the nearest entries of each list, complete down to its
+// floor. Lists that a player reads page by page, and membership in them, are answered from here
+// as far as they reach, and from the relational store beyond.
+//
+// A list exists once it was built (Begin, read the relational store, Finish); until then nothing is
+// pushed into it and reads find it absent. It may be lost at any time. Windows are safe for use by
+// many goroutines.
+type Windows struct {
+	store *Store
+	keys  family
+	order order
+	cap   int // entries a list may hold
+}
+
+// Entry is an entry of a list: a feed, or a player with the edge or like that brought it here.
+type Entry struct {
+	// Member is the feed's or the player's id.
+	Member int64
+	// Key is the id that the list is ordered by: of a feed its id once more, of a player that of the
+	// edge or like.
+	Key int64
+}
+
+// order is how a list is ordered. Its text is its name in the scripts.
+type order string
+
+const (
+	// newest: things, the newest first. All scores are 0; the member is the id taken from MaxID, in 16
+	// digits, so that the next entry is added at the list's head.
+	newest order = "newest"
+	// oldest: things, the oldest first, by the id in 16 digits. The floor is above the entries.
+	oldest order = "oldest"
+	// players: by the edge or like, the newest first, which is the score turned negative.
+	players order = "players"
+)
+
+// member is a feed or a player as the lists hold it.
+func (o order) member(id int64) string {
+	switch o {
+	case players:
+		return strconv.FormatInt(id, 10)
+	case oldest:
+		return fmt.Sprintf("%016d", id)
+	}
+	return fmt.Sprintf("%016d", social.MaxID-id)
+}
+
+// score is that of an entry.
+func (o order) score(e Entry) string {
+	if o == players {
+		return strconv.FormatInt(-e.Key, 10)
+	}
+	return "0"
+}
+
+// after begins the range of the entries behind the key.
+func (o order) after(key int64) string {
+	switch {
+	case o == players:
+		return "(" + strconv.FormatInt(-key, 10)
+	case o == newest && key > social.MaxID:
+		return "[0"
+	}
+	return "(" + o.member(key)
+}
+
+// bound begins the range of the entries at or beyond the floor.
+func (o order) bound(floor int64) string {
+	if o == players {
+		return strconv.FormatInt(-floor, 10)
+	}
+	return "[" + o.member(floor)
+}
+
+// within says that a thing's id is on this side of the floor.
+func (o order) within(id, floor int64) bool {
+	return floor == 0 || (o == newest && id > floor) || (o == oldest && id < floor)
+}
+
+// width is how many parts of a reply make an entry.
+func (o order) width() int {
+	if o == players {
+		return 2
+	}
+	return 1
+}
+
+// entry reads an entry from the parts of a reply.
+func (o order) entry(parts []any) Entry {
+	text, _ := parts[0].(string)
+	member, _ := strconv.ParseInt(text, 10, 64)
+	switch o {
+	case players:
+		return Entry{Member: member, Key: keyOf(parts[1])}
+	case newest:
+		member = social.MaxID - member
+	}
+	return Entry{Member: member, Key: member}
+}
+
+// keyOf turns the score of a player into the id of the edge or like. Servers write large scores with
+// or without an exponent.
+func keyOf(score any) int64 {
+	text, _ := score.(string)
+	f, _ := strconv.ParseFloat(text, 64)
+	return int64(-f)
+}
+
+// Timelines are the feeds on players' home pages, the newest 1,000.
+func (s *Store) Timelines() *Windows {
+	return &Windows{store: s, keys: timelineKeys, order: newest, cap: 1000}
+}
+
+// Profiles are the feeds that players made, the newest 20,000.
+func (s *Store) Profiles() *Windows {
+	return &Windows{store: s, keys: profileKeys, order: newest, cap: 20_000}
+}
+
+// Liked are the feeds that players like, the newest 10,000 feeds.
+func (s *Store) Liked() *Windows {
+	return &Windows{store: s, keys: likedKeys, order: newest, cap: 10_000}
+}
+
+// Likes are the players who like a feed, by like, the newest 10,000.
+func (s *Store) Likes() *Windows {
+	return &Windows{store: s, keys: likesKeys, order: players, cap: 10_000}
+}
+
+// relationCap is how many players a list of relations holds.
+const relationCap = 20_000
+
+// Following are the players whom a player follows, by edge, the newest 20,000.
+func (s *Store) Following() *Windows {
+	return &Windows{store: s, keys: followingKeys, order: players, cap: relationCap}
+}
+
+// Fans are the players who follow a player, by edge, the newest 20,000.
+func (s *Store) Fans() *Windows {
+	return &Windows{store: s, keys: fansKeys, order: players, cap: relationCap}
+}
+
+// Friends are the players with whom a player follows each other, by edge, the newest 20,000.
+func (s *Store) Friends() *Windows {
+	return &Windows{store: s, keys: friendsKeys, order: players, cap: relationCap}
+}
+
+func (w *Windows) server() *server { return w.store.servers[w.keys.role] }
+
+func (w *Windows) epoch() uint32 { return w.store.epochs[w.keys.role].Load() }
+
+// pairs appends score and member of each entry.
+func (w *Windows) pairs(args []any, entries []Entry) []any {
+	for _, e := range entries {
+		args = append(args, w.order.score(e), w.order.member(e.Member))
+	}
+	return args
+}

@@ -1,0 +1,268 @@
+package redisstore
+
+// luaWindow is shared by the scripts that write windows. They all begin with
+//
+//	ARGV[1]  the order: newest, oldest or players
+//	ARGV[2]  how many entries a list may hold
+//
+// and take an entry as its score and its member. The first member of a list is its mark, which none
+// of its entries sorts before:
+//
+//	!{epoch}:{floor}          complete down to the floor, which is an id and itself outside; 0 for no end
+//	!{epoch}:{floor}:{token}  the same, and the holder of the token may lower the floor
+//	!building:{token}         being built; behind it the members removed meanwhile, each after a "-"
+//
+// A list without a mark is no list. Numbers are read with tonumber where they may begin with zeros,
+// and by arithmetic where they may have an exponent: the embedded server takes the one for octal in
+// arithmetic and the other for no number in tonumber.
+const luaWindow = `
+local order, cap = ARGV[1], tonumber(ARGV[2])
+local head = order == 'players' and '-inf' or '0'
+
+local function id(score, member)
+  if order == 'players' then return 0 - score end
+  if order == 'oldest' then return tonumber(member) end
+  return 9007199254740991 - tonumber(member)
+end
+
+local function open(key)
+  local mark = redis.call('ZRANGE', key, 0, 0)[1] or ''
+  local epoch, rest = mark:match('^!(%w+):(.*)$')
+  if not epoch then return nil end
+  local list = {key = key, mark = mark, epoch = epoch, building = epoch == 'building', floor = 0, token = rest}
+  if not list.building then
+    local floor, token = rest:match('^(%d+):?(.*)$')
+    list.floor, list.token = tonumber(floor), token
+  end
+  return list
+end
+
+-- The new mark is added before the old one goes: an emptied list would lose its time to live.
+local function set_floor(list, floor, token)
+  if floor == 0 then token = '' end
+  local mark = string.format('!%s:%.0f', list.epoch, floor)
+  if token ~= '' then mark = mark .. ':' .. token end
+  if mark ~= list.mark then
+    redis.call('ZADD', list.key, head, mark)
+    redis.call('ZREM', list.key, list.mark)
+  end
+  list.mark, list.floor, list.token = mark, floor, token
+end
+
+local function beyond(list, id)
+  if list.floor == 0 then return false end
+  if order == 'oldest' then return id >= list.floor end
+  return id <= list.floor
+end
+
+-- What is being built and grows over the cap is given up.
+local function trim(list)
+  local extra = redis.call('ZCARD', list.key) - 1 - cap
+  if extra <= 0 then return end
+  if list.building then
+    redis.call('DEL', list.key)
+    list.ended = true
+    return
+  end
+  local nearest = redis.call('ZRANGE', list.key, -extra, -extra, 'WITHSCORES')
+  redis.call('ZREMRANGEBYRANK', list.key, -extra, -1)
+  set_floor(list, id(nearest[2], nearest[1]), '')
+end
+
+-- Of two scores of a member the lower one stays: that of the later edge or like.
+local function add(list, pairs)
+  redis.call('ZADD', list.key, 'LT', unpack(pairs))
+  if list.building then
+    for i = 2, #pairs, 2 do redis.call('ZREM', list.key, '-' .. pairs[i]) end
+  end
+  trim(list)
+end
+
+-- put adds the entries from ARGV[first] on, which come nearest first, but not those in gone. It trims
+-- after every 16, so that a list of 1,000 never holds more than the compact encoding takes. Whoever
+-- grows the list has read before what comes at or beyond the floor, so his token goes.
+local function put(list, first, gone)
+  local step, n = {}, 0
+  for i = first, #ARGV, 2 do
+    local score, member = ARGV[i], ARGV[i + 1]
+    if beyond(list, id(score, member)) then
+      if list.token ~= '' then set_floor(list, list.floor, '') end
+      break
+    end
+    if not gone[member] then
+      step[n + 1], step[n + 2] = score, member
+      n = n + 2
+    end
+    if n == 32 then
+      add(list, step)
+      if list.ended then return end
+      step, n = {}, 0
+    end
+  end
+  if n > 0 then add(list, step) end
+end
+`
+
+// luaPush adds entries to each list that is whole or being built, whatever its epoch. In Cluster it is
+// called with one key.
+//
+//	KEYS[i]       a list
+//	ARGV[3, 4 …]  score and member of each entry, nearest first
+const luaPush = luaWindow + `
+for _, key in ipairs(KEYS) do
+  local list = open(key)
+  if list then put(list, 3, {}) end
+end
+`
+
+// luaRemove removes members from each list. A removed member that is not there may be beyond the
+// floor, where whoever grows the list may have read it before: his token goes. In Cluster it is called
+// with one key.
+//
+//	KEYS[i]    a list
+//	ARGV[3 …]  the members, some hundreds at most
+const luaRemove = luaWindow + `
+local members, noted = {}, {}
+for i = 3, #ARGV do
+  members[i - 2] = ARGV[i]
+  noted[2 * i - 5], noted[2 * i - 4] = head, '-' .. ARGV[i]
+end
+for _, key in ipairs(KEYS) do
+  local list = open(key)
+  if list then
+    local found = redis.call('ZREM', key, unpack(members))
+    if list.building then
+      redis.call('ZADD', key, unpack(noted))
+      trim(list)
+    elseif found < #members and list.token ~= '' then
+      set_floor(list, list.floor, '')
+    end
+  end
+end
+`
+
+// luaBegin begins to build a list.
+//
+//	KEYS[1]  the list
+//	ARGV[3]  the index epoch
+//	ARGV[4]  the token
+//	ARGV[5]  how long the building may take, in seconds
+//
+// Result: 1; 0 when the list is being built or whole and of this epoch.
+const luaBegin = luaWindow + `
+local list = open(KEYS[1])
+if list and (list.building or list.epoch == ARGV[3]) then return 0 end
+redis.call('DEL', KEYS[1])
+redis.call('ZADD', KEYS[1], head, '!building:' .. ARGV[4])
+redis.call('EXPIRE', KEYS[1], ARGV[5])
+return 1
+`
+
+// luaFinish makes a list that is being built whole.
+//
+//	KEYS[1]       the list
+//	ARGV[3]       the index epoch
+//	ARGV[4]       the token
+//	ARGV[5]       the time to live in seconds
+//	ARGV[6]       the floor
+//	ARGV[7]       where the range of what is at or beyond the floor begins
+//	ARGV[8, 9 …]  score and member of each entry, nearest first
+//
+// Result: 1; 0 when it is not being built with this token.
+const luaFinish = luaWindow + `
+local key = KEYS[1]
+local list = open(key)
+if not list or not list.building or list.token ~= ARGV[4] then return 0 end
+local gone, n = {}, 0
+for _, member in ipairs(redis.call('ZRANGE', key, 1, -1)) do
+  if member:sub(1, 1) ~= '-' then break end
+  n = n + 1
+  gone[member:sub(2)] = true
+end
+if n > 0 then redis.call('ZREMRANGEBYRANK', key, 1, n) end
+list.building, list.epoch = false, ARGV[3]
+set_floor(list, tonumber(ARGV[6]), ARGV[4])
+if list.floor ~= 0 then
+  redis.call(order == 'players' and 'ZREMRANGEBYSCORE' or 'ZREMRANGEBYLEX', key, ARGV[7], order == 'players' and '+inf' or '+')
+end
+put(list, 8, gone)
+redis.call('EXPIRE', key, ARGV[5])
+return 1
+`
+
+// luaResume lets the holder of a token lower the floor of a list that has room.
+//
+//	KEYS[1]  the list
+//	ARGV[3]  the index epoch
+//	ARGV[4]  the token
+//
+// Result: the floor as text; empty when the list is not whole, has no end or is full.
+const luaResume = luaWindow + `
+local list = open(KEYS[1])
+if not list or list.epoch ~= ARGV[3] or list.floor == 0 or redis.call('ZCARD', KEYS[1]) > cap then return '' end
+set_floor(list, list.floor, ARGV[4])
+return string.format('%.0f', list.floor)
+`
+
+// luaGrow adds entries beyond the floor and lowers it.
+//
+//	KEYS[1]       the list
+//	ARGV[3]       the token
+//	ARGV[4]       the new floor
+//	ARGV[5, 6 …]  score and member of each entry, nearest first
+//
+// Result: 1; 0 when the token is no longer there.
+const luaGrow = luaWindow + `
+local list = open(KEYS[1])
+if not list or list.building or list.token ~= ARGV[3] then return 0 end
+set_floor(list, tonumber(ARGV[4]), list.token)
+put(list, 5, {})
+return 1
+`
+
+// luaRenew renews the time to live of each list that is whole. In Cluster it is called with one key.
+//
+//	KEYS[i]  a list
+//	ARGV[3]  the time to live in seconds
+const luaRenew = luaWindow + `
+for _, key in ipairs(KEYS) do
+  local list = open(key)
+  if list and not list.building then redis.call('EXPIRE', key, ARGV[3]) end
+end
+`
+
+// luaPage reads a piece of a list that is whole.
+//
+//	KEYS[1]  the list
+//	ARGV[1]  the order
+//	ARGV[2]  the index epoch
+//	ARGV[3]  where the range begins
+//	ARGV[4]  how many entries at most
+//
+// Result: the floor, the time to live in seconds, and members, of players with their scores; nothing
+// when the list is absent, of another epoch or being built.
+const luaPage = `
+local key = KEYS[1]
+local floor = (redis.call('ZRANGE', key, 0, 0)[1] or ''):match('^!' .. ARGV[2] .. ':(%d+)')
+if not floor then return {} end
+local ttl = redis.call('TTL', key)
+if ARGV[1] == 'players' then
+  return {floor, ttl, redis.call('ZRANGEBYSCORE', key, ARGV[3], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[4])}
+end
+return {floor, ttl, redis.call('ZRANGEBYLEX', key, ARGV[3], '+', 'LIMIT', 0, ARGV[4])}
+`
+
+// luaScores looks members up in a list that is whole.
+//
+//	KEYS[1]    the list
+//	ARGV[1]    the index epoch
+//	ARGV[2 …]  the members, some hundreds at most
+//
+// Result: the floor, the time to live in seconds, and the scores, nil for those that are not there;
+// nothing when the list is absent, of another epoch or being built.
+const luaScores = `
+local key = KEYS[1]
+local floor = (redis.call('ZRANGE', key, 0, 0)[1] or ''):match('^!' .. ARGV[1] .. ':(%d+)')
+if not floor then return {} end
+return {floor, redis.call('TTL', key), redis.call('ZMSCORE', key, unpack(ARGV, 2))}
+`
