@@ -1,8 +1,10 @@
 package httpserver
 
 import (
+	"bufio"
 	"crypto/rand"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 
@@ -46,6 +48,12 @@ type recorder struct {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Hijack hands over the connection and notes that the answer is not HTTP any more.
+func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.status = http.StatusSwitchingProtocols
+	return http.NewResponseController(w.ResponseWriter).Hijack()
+}
 
 // WriteHeader notes the status.
 func (w *recorder) WriteHeader(status int) {

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"circle/internal/social"
@@ -64,6 +65,9 @@ func (t post) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecu
 	if op.Operation != nil {
 		outcomeFrom(ctx).operation = string(op.Operation.Operation)
 	}
+	if errs == nil && op.Operation.Operation == ast.Subscription {
+		errs = gqlerror.List{fault(social.CodeBadUserInput, "Subscribe by a websocket, or accept text/event-stream.")}
+	}
 	if errs != nil {
 		setRetryAfter(w, errs[0])
 		response := exec.DispatchError(graphql.WithOperationContext(ctx, op), errs)
@@ -87,27 +91,36 @@ func readParams(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, int
 	if err != nil {
 		return unreadable(err)
 	}
+	params, refused := decodeParams(body)
+	if refused != nil {
+		return nil, http.StatusBadRequest, refused
+	}
+	params.Headers = r.Header
+	return params, 0, nil
+}
+
+// decodeParams reads what asks for an operation.
+func decodeParams(body []byte) (*graphql.RawParams, *gqlerror.Error) {
 	if !utf8.Valid(body) {
-		return nil, http.StatusBadRequest, fault(social.CodeBadUserInput, "The body is not UTF-8.")
+		return nil, fault(social.CodeBadUserInput, "The body is not UTF-8.")
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-		return nil, http.StatusBadRequest, fault(social.CodeBadUserInput, "Batches are not supported. Send one operation a request.")
+		return nil, fault(social.CodeBadUserInput, "Batches are not supported. Send one operation a request.")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	var params *graphql.RawParams
 	if err := decoder.Decode(&params); err != nil || params == nil {
-		return nil, http.StatusBadRequest, fault(social.CodeBadUserInput,
+		return nil, fault(social.CodeBadUserInput,
 			"The body is not a JSON object with a string query and, if need be, operationName, variables and extensions.")
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, http.StatusBadRequest, fault(social.CodeBadUserInput, "Something follows the JSON object.")
+		return nil, fault(social.CodeBadUserInput, "Something follows the JSON object.")
 	}
 	if params.Query == "" {
-		return nil, http.StatusBadRequest, fault(social.CodeBadUserInput, "The query is missing.")
+		return nil, fault(social.CodeBadUserInput, "The query is missing.")
 	}
-	params.Headers = r.Header
-	return params, 0, nil
+	return params, nil
 }
 
 func unreadable(err error) (*graphql.RawParams, int, *gqlerror.Error) {
@@ -144,9 +157,19 @@ func writeError(ctx context.Context, w http.ResponseWriter, mediaType string, st
 	writeResponse(ctx, w, mediaType, status, &graphql.Response{Errors: gqlerror.List{err}})
 }
 
-// writeResponse writes errors first, and data only where execution began.
 func writeResponse(ctx context.Context, w http.ResponseWriter, mediaType string, status int, response *graphql.Response) {
 	outcomeFrom(ctx).code = codeOf(response.Errors)
+	body := encodeResponse(response)
+	header := w.Header()
+	header.Set("Content-Type", mediaType)
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	header.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // whoever hung up hears nothing
+}
+
+// encodeResponse puts errors first, and data only where execution began.
+func encodeResponse(response *graphql.Response) []byte {
 	body := make([]byte, 0, len(response.Data)+256)
 	body = append(body, '{')
 	body = appendMember(body, "errors", response.Errors, len(response.Errors))
@@ -155,14 +178,7 @@ func writeResponse(ctx context.Context, w http.ResponseWriter, mediaType string,
 		body = append(body, response.Data...)
 	}
 	body = appendMember(body, "extensions", response.Extensions, len(response.Extensions))
-	body = append(body, '}')
-
-	header := w.Header()
-	header.Set("Content-Type", mediaType)
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	header.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // whoever hung up hears nothing
+	return append(body, '}')
 }
 
 func appendMember(body []byte, key string, value any, size int) []byte {

@@ -36,25 +36,33 @@ func (s *Server) routes() http.Handler {
 
 // api is the GraphQL endpoint with all that stands around it.
 func (s *Server) api() http.Handler {
-	answer := s.admitted(s.authenticated(s.graphql()))
+	operations := s.graphql()
+	answer := s.metrics.observe(s.deps.Now, s.admitted(s.authenticated(operations)))
+	socket := s.admitted(operations) // authenticates by its first message
 	return crossOrigin(s.config.AllowedOrigins, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodOptions:
 			w.Header().Set("Allow", "OPTIONS, POST")
 			w.WriteHeader(http.StatusNoContent)
+		case s.sockets.Supports(r):
+			socket.ServeHTTP(w, r)
 		case r.Method != http.MethodPost:
 			w.Header().Set("Allow", "OPTIONS, POST")
 			s.turnAway(w, r, http.StatusMethodNotAllowed, "Send operations by POST.")
 		case !s.post.Supports(r):
 			s.turnAway(w, r, http.StatusUnsupportedMediaType, "Send operations as application/json in UTF-8.")
 		default:
-			s.metrics.observe(s.deps.Now, answer).ServeHTTP(w, r)
+			answer.ServeHTTP(w, r)
 		}
 	}))
 }
 
 func (s *Server) turnAway(w http.ResponseWriter, r *http.Request, status int, message string) {
-	err := s.present(r.Context(), fault(social.CodeBadUserInput, message))
+	code := social.CodeBadUserInput
+	if status == http.StatusForbidden {
+		code = social.CodeForbidden
+	}
+	err := s.present(r.Context(), fault(code, message))
 	writeError(r.Context(), w, responseType(r), status, err)
 }
 

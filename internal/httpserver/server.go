@@ -46,7 +46,8 @@ type Config struct {
 // Deps are what the server works with. All are required but Extensions and Playground.
 type Deps struct {
 	Schema graphql.ExecutableSchema
-	// Authenticate tells who sends this Authorization header; its errors refuse the request.
+	// Authenticate tells who sends this Authorization header; its errors refuse the request. Streams
+	// ask again every second, so a token that is known must be checked without a trip.
 	Authenticate func(ctx context.Context, authorizationHeader string) (social.Viewer, error)
 	// Ready fails while requests can't be answered.
 	Ready func(ctx context.Context) error
@@ -71,6 +72,9 @@ type Server struct {
 	limits   *rateLimits
 	metrics  *metrics
 	post     post
+	sockets  sockets
+	streams  *streams
+	times    streamTimes
 	http     *http.Server
 	draining atomic.Bool
 }
@@ -78,7 +82,12 @@ type Server struct {
 // New makes a server that is not yet listening. It registers its metrics, and those of the process
 // and of Go, so a registry serves one server.
 func New(config Config, deps Deps) *Server {
-	s := &Server{config: config, deps: deps, present: presenter(deps.Present), metrics: newMetrics(deps.Metrics)}
+	s := &Server{
+		config: config, deps: deps,
+		present: presenter(deps.Present), metrics: newMetrics(deps.Metrics),
+		streams: newStreams(), times: defaultTimes,
+	}
+	s.sockets = sockets{s}
 	if config.RateLimits {
 		s.limits = newRateLimits(deps.Now)
 	}
@@ -107,15 +116,16 @@ func (s *Server) Serve(ln net.Listener) error {
 	return nil
 }
 
-// Shutdown takes no new requests and waits for those under way. When ctx ends first it cuts them
-// off, which ends their contexts, and returns ctx's error.
+// Shutdown takes no new requests, ends all streams (sockets with 1001) and waits for what is under
+// way. When ctx ends first it cuts that off, which ends their contexts, and returns ctx's error.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.draining.Store(true)
+	s.streams.stop()
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		_ = s.http.Close()
 	}
-	return err
+	return errors.Join(err, s.streams.wait(ctx))
 }
 
 // graphql builds gqlgen's handler. All limits are its extensions, so that they hold for every
@@ -123,6 +133,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) graphql() http.Handler {
 	documents := newDocumentCache()
 	h := handler.New(s.deps.Schema)
+	h.AddTransport(s.sockets)
+	h.AddTransport(events{s}) // before POST, which would take them too
 	h.AddTransport(s.post)
 	h.SetErrorPresenter(s.present)
 	h.SetRecoverFunc(s.deps.Recover)
