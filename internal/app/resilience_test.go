@@ -177,3 +177,26 @@ func turn(t *testing.T, p testkit.Player, feed string, author testkit.Player) er
 	}
 	return nil
 }
+
+func TestAFullRedisShowsNothingOld(t *testing.T) {
+	stores := testkit.NewStores(t)
+	if stores.Embedded() {
+		return // it has no limit
+	}
+	app := testkit.Start(t, stores)
+	players := app.SignUpAll(t, "player", 2)
+	a, b := players[0], players[1]
+	feed, gone := a.MustPost(t, "x", "PUBLIC"), a.MustPost(t, "y", "PUBLIC")
+	const seen = "query($feed:ID!,$gone:ID!,$other:ID!){feed:node(id:$feed){... on Feed{likeCount}} gone:node(id:$gone){id} other:node(id:$other){... on Player{fanCount}}}"
+	vars := testkit.Vars{"feed": feed, "gone": gone, "other": b.ID}
+	a.Do(t, seen, vars)
+
+	free := stores.Fill(t)
+	testkit.Must(t)(a.Like(feed))
+	testkit.Must(t)(a.Follow(b))
+	testkit.Must(t)(a.Delete(gone))
+	const want = `{"feed":{"likeCount":1},"gone":null,"other":{"fanCount":1}}`
+	assert.JSONEq(t, want, string(a.Do(t, seen, vars).Data))
+	free()
+	assert.JSONEq(t, want, string(a.Do(t, seen, vars).Data))
+}

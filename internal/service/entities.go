@@ -76,10 +76,16 @@ func (e *Entity[K, V]) complete(ctx context.Context, keys []K, found map[K]V, ca
 }
 
 // Refresh makes sure that Redis says nothing older than the relational store says now.
+//
+// When Redis takes no values, because its memory is full, they are removed at least: it does that even
+// then, and what is there now may be old.
 func (e *Entity[K, V]) Refresh(ctx context.Context, keys []K) error {
 	loaded, putErr, err := e.fill(ctx, unique(keys), true)
-	if err != nil || putErr != nil {
-		return errors.Join(err, putErr)
+	if err != nil {
+		return err
+	}
+	if putErr != nil {
+		return errors.Join(putErr, e.cache.Remove(ctx, unique(keys)))
 	}
 	if gone := absent(keys, loaded); len(gone) > 0 {
 		return e.cache.Remove(ctx, gone)

@@ -10,6 +10,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,6 +58,21 @@ func (s Stores) Embedded() bool { return s.RedisURL == "" }
 func (s Stores) Flush(t testing.TB) {
 	t.Helper()
 	require.NoError(t, s.eachRedis(func(ctx context.Context, node *redis.Client) error { return node.FlushAll(ctx).Err() }))
+}
+
+// Fill makes Redis refuse new values for want of memory until the test ends or free is called. It must
+// not be embedded, nor evict.
+func (s Stores) Fill(t testing.TB) (free func()) {
+	t.Helper()
+	limit := func(bytes string) {
+		require.NoError(t, s.eachRedis(func(ctx context.Context, node *redis.Client) error {
+			return node.ConfigSet(ctx, "maxmemory", bytes).Err()
+		}))
+	}
+	limit("1")
+	free = sync.OnceFunc(func() { limit("0") })
+	t.Cleanup(free)
+	return free
 }
 
 // eachRedis calls fn for every primary.
