@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -56,6 +57,8 @@ type family struct {
 //	following:{player}  window  7 d   relation  player id  players whom a player follows, by edge id
 //	fans:{player}       window  7 d   relation  player id  players who follow a player, by edge id
 //	friends:{player}    window  7 d   relation  player id  players who follow each other, by edge id
+//	log:{player}        zset    10 m  feed      player id  live events of a player who listens, log.go; also the
+//	                                                       name of the channel of notices of them
 //
 // A window is a sorted set; window.go says what is in it. Its TTL is renewed by reads, and is 10 s
 // while it is being built.
@@ -77,6 +80,7 @@ var (
 	followingKeys = family{name: "following", role: Relation, ttl: 7 * day}
 	fansKeys      = family{name: "fans", role: Relation, ttl: 7 * day}
 	friendsKeys   = family{name: "friends", role: Relation, ttl: 7 * day}
+	logKeys       = family{name: "log", role: Feed, ttl: 10 * time.Minute}
 )
 
 // key spells the key of a number.
@@ -86,4 +90,12 @@ func (f family) key(number int64) string {
 	b = append(b, ":{"...)
 	b = strconv.AppendInt(b, number, 10)
 	return string(append(b, '}'))
+}
+
+// number reads the number of a key of the family.
+func (f family) number(key string) (int64, bool) {
+	rest, named := strings.CutPrefix(key, f.name+":{")
+	digits, closed := strings.CutSuffix(rest, "}")
+	number, err := strconv.ParseInt(digits, 10, 64)
+	return number, named && closed && err == nil
 }

@@ -131,6 +131,7 @@ return set
 // scripts are the scripts in the form that the servers take.
 type scripts struct {
 	reserveString, reserveField, putString, putField *redis.Script
+	appendLog, readLog                               *redis.Script
 	push, remove, begin, finish, resume, grow, renew *redis.Script
 	page, scores                                     *redis.Script // these only read
 }
@@ -153,6 +154,8 @@ func newScripts(plain bool) scripts {
 		reserveField:  writing(luaReserveField),
 		putString:     writing(luaPutString),
 		putField:      writing(luaPutField),
+		appendLog:     writing(luaAppendLog),
+		readLog:       writing(luaReadLog),
 		push:          writing(luaPush),
 		remove:        writing(luaRemove),
 		begin:         writing(luaBegin),

@@ -1,0 +1,223 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"circle/internal/social"
+)
+
+// A live log is a sorted set of events by the log's own sequence. Its first member is the mark: an
+// exclamation mark, the index epoch as 8 and the log's epoch as 16 hexadecimal digits. The mark's score
+// is the last sequence, negated, so that it stays in front. No log without a mark, and no mark without
+// somebody who listens, or did less than logKeys.ttl ago.
+const (
+	// logLength is how many entries a log keeps.
+	logLength = 256
+	// epochDigits is the length of an epoch of a log.
+	epochDigits = 16
+)
+
+// luaAppend is shared by the scripts that write into logs. An entry that is there is not added again.
+// The result says whether somebody listens.
+const luaAppend = `
+local function append(log, entry, most)
+  local mark = redis.call('ZRANGE', log, 0, 0, 'WITHSCORES')
+  if mark[1] == nil then return false end
+  if not redis.call('ZSCORE', log, entry) then
+    local seq = string.format('%.0f', 1 - tonumber(mark[2]))
+    redis.call('ZADD', log, seq, entry, '-' .. seq, mark[1])
+    local over = redis.call('ZCARD', log) - 1 - tonumber(most)
+    if over > 0 then redis.call('ZREMRANGEBYRANK', log, 1, over) end
+    redis.call('PUBLISH', log, '')
+  end
+  return true
+end
+`
+
+// luaAppendLog appends an entry to the logs that have a mark and publishes a notice for each. In
+// Cluster it is called with one key.
+//
+//	KEYS[i]  a log
+//	ARGV[1]  the entry
+//	ARGV[2]  how many entries a log keeps
+//
+// Result: which i have a mark.
+const luaAppendLog = luaAppend + `
+local listening = {}
+for i, log in ipairs(KEYS) do
+  if append(log, ARGV[1], ARGV[2]) then listening[#listening + 1] = i end
+end
+return listening
+`
+
+// luaReadLog reads logs, and begins those that are missing or of an earlier index epoch. A later one
+// is what another process knows already. In Cluster it is called with one key.
+//
+//	KEYS[i]     a log
+//	ARGV[1]     the index epoch, 8 hexadecimal digits
+//	ARGV[2]     the time to live in seconds, renewed when half of it is over
+//	ARGV[3i]    the log's epoch that is asked for
+//	ARGV[3i+1]  the sequence behind which is read
+//	ARGV[3i+2]  the epoch of a log that is begun
+//
+// Result: for each log its epoch, its last sequence and, where it holds all that follows the place
+// asked for, its entries from there on.
+const luaReadLog = `
+local out = {}
+for i, log in ipairs(KEYS) do
+  local epoch, seq = ARGV[3 * i], tonumber(ARGV[3 * i + 1])
+  local mark = redis.call('ZRANGE', log, 0, 0, 'WITHSCORES')
+  if mark[1] == nil or tonumber(mark[1]:sub(2, 9), 16) < tonumber(ARGV[1], 16) then
+    mark = {'!' .. ARGV[1] .. ARGV[3 * i + 2], '0'}
+    redis.call('DEL', log)
+    redis.call('ZADD', log, 0, mark[1])
+  end
+  if redis.call('TTL', log) * 2 < tonumber(ARGV[2]) then redis.call('EXPIRE', log, ARGV[2]) end
+  local last = -tonumber(mark[2])
+  local found = {mark[1]:sub(10), last}
+  if epoch == found[1] and seq <= last and seq >= last - (redis.call('ZCARD', log) - 1) then
+    found[3] = redis.call('ZRANGEBYSCORE', log, '(' .. ARGV[3 * i + 1], '+inf')
+  end
+  out[i] = found
+end
+return out
+`
+
+// errNoReply says that a script was gone again before it could run.
+var errNoReply = errors.New("a script did not run")
+
+// Logs are the live logs of players.
+type Logs struct {
+	store *Store
+}
+
+// Logs reads and writes live logs.
+func (s *Store) Logs() *Logs { return &Logs{store: s} }
+
+// Append adds an entry to the logs of those of the players who listen, and tells the processes that
+// they listen through; it returns those players. An entry that a log holds already is not added again. It
+// takes one trip, three when a server lacks the script. After an error some of the logs may have it.
+func (l *Logs) Append(ctx context.Context, players []social.PlayerID, entry social.LiveEntry) ([]social.PlayerID, error) {
+	b := l.batch(l.store.scripts.appendLog, packEntry(entry), logLength)
+	for _, p := range players {
+		b.add(int64(p))
+	}
+	if err := b.run(ctx, "append to"); err != nil {
+		return nil, err
+	}
+	var listening []social.PlayerID
+	for i, c := range b.calls {
+		places, ok := c.reply.([]any)
+		if !ok {
+			return nil, away("append to log", errNoReply)
+		}
+		for _, place := range places {
+			n, _ := place.(int64)
+			listening = append(listening, players[i*b.most+int(n)-1])
+		}
+	}
+	return listening, nil
+}
+
+// Read answers asks in order, and begins the logs that are missing: from then on events are written into
+// them, for 10 minutes from the last Read. It takes one trip, three when a server lacks the script. With
+// an error, what could be read all the same is there.
+func (l *Logs) Read(ctx context.Context, asks []social.LogAsk) ([]social.LogRead, error) {
+	epoch := l.store.epochs[logKeys.role].Load()
+	b := l.batch(l.store.scripts.readLog, fmt.Sprintf("%08x", epoch), seconds(logKeys.ttl))
+	for _, ask := range asks {
+		fresh := max(rand.Uint64(), 1)
+		b.add(int64(ask.Player), packEpoch(ask.After.Epoch), ask.After.Seq, packEpoch(fresh))
+	}
+	err := b.run(ctx, "read")
+	reads := make([]social.LogRead, len(asks))
+	for i, c := range b.calls {
+		logs, ok := c.reply.([]any)
+		if !ok && err == nil {
+			err = away("read log", errNoReply)
+		}
+		for n, found := range logs {
+			at := i*b.most + n
+			reads[at] = unpackLog(asks[at].After, found)
+		}
+	}
+	return reads, err
+}
+
+// Reset ends the logs of the players, so that all who listen or come back meet a gap, and tells the
+// processes that they listen through. It takes one trip.
+func (l *Logs) Reset(ctx context.Context, players []social.PlayerID) error {
+	pipe := l.server().client.Pipeline()
+	for _, p := range players {
+		pipe.Del(ctx, logKeys.key(int64(p)))
+		pipe.Publish(ctx, logKeys.key(int64(p)), "")
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return away("reset logs", err)
+	}
+	return nil
+}
+
+func (l *Logs) server() *server { return l.store.servers[logKeys.role] }
+
+func (l *Logs) batch(script *redis.Script, shared ...any) *batch {
+	b := &batch{server: l.server(), keys: logKeys, script: script, shared: shared, most: 1}
+	if b.server.single {
+		b.most = keysPerCall
+	}
+	return b
+}
+
+func packEpoch(epoch uint64) string { return fmt.Sprintf("%0*x", epochDigits, epoch) }
+
+// packEntry writes the kind's letter, the id, a point and the version.
+func packEntry(e social.LiveEntry) string {
+	b := append(make([]byte, 0, 40), byte(e.Kind))
+	b = strconv.AppendInt(b, e.ID, 10)
+	return string(strconv.AppendInt(append(b, '.'), e.Version, 10))
+}
+
+// unpackEntry gives the zero entry for what can't be read, so that its place in the log stays taken.
+func unpackEntry(s string) social.LiveEntry {
+	if s == "" {
+		return social.LiveEntry{}
+	}
+	id, version, _ := strings.Cut(s[1:], ".")
+	e := social.LiveEntry{Kind: social.LiveKind(s[0])}
+	var errID, errVersion error
+	e.ID, errID = strconv.ParseInt(id, 10, 64)
+	e.Version, errVersion = strconv.ParseInt(version, 10, 64)
+	if errID != nil || errVersion != nil {
+		return social.LiveEntry{}
+	}
+	return e
+}
+
+func unpackLog(after social.LogPlace, result any) social.LogRead {
+	found, _ := result.([]any)
+	if len(found) < 2 {
+		return social.LogRead{}
+	}
+	digits, _ := found[0].(string)
+	epoch, err := strconv.ParseUint(digits, 16, 64)
+	if err != nil {
+		return social.LogRead{}
+	}
+	last, _ := found[1].(int64)
+	read := social.LogRead{End: social.LogPlace{Epoch: epoch, Seq: last}, Gap: len(found) == 2 && after != social.LogPlace{}}
+	if len(found) > 2 {
+		members, _ := found[2].([]any)
+		for _, member := range members {
+			s, _ := member.(string)
+			read.Entries = append(read.Entries, unpackEntry(s))
+		}
+	}
+	return read
+}
