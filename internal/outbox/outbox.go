@@ -30,7 +30,7 @@ type FarHandler interface {
 }
 
 // SavePlace notes how far a far stage came. After an error the handler should return.
-type SavePlace func(ctx context.Context, place []byte) error
+type SavePlace = func(ctx context.Context, place []byte) error
 
 // Store keeps the events. Claims and their ends are told by the clock that the caller passes;
 // finishing is conditional on the claim, so a stale holder changes nothing.
