@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -27,13 +28,16 @@ type base struct {
 // role says what the process is for.
 type role struct {
 	nodes lease.Nodes
+	// wait is how long the process waits for a node: commands that come in a crowd are done soon, and
+	// the nodes of dead ones are free when their leases end.
+	wait time.Duration
 	// serves says that the process runs the outbox and may be alone with embedded stores.
 	serves bool
 }
 
 var (
 	server  = role{nodes: lease.Servers, serves: true}
-	command = role{nodes: lease.Commands}
+	command = role{nodes: lease.Commands, wait: 2 * lease.Duration}
 )
 
 // openBase opens the relational store, brings its tables up to date and takes a node. What it
@@ -60,7 +64,7 @@ func openBase(ctx context.Context, o Options, r role, ends *closers) (*base, err
 	if err := migrate(ctx, store, c.Database); err != nil {
 		return nil, err
 	}
-	ids, err := lease.Acquire(ctx, lease.Config{Store: store, Nodes: r.nodes, Now: o.Now, Log: o.Log})
+	ids, err := lease.Acquire(ctx, lease.Config{Store: store, Nodes: r.nodes, Wait: r.wait, Now: o.Now, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}

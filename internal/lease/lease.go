@@ -26,6 +26,8 @@ const (
 	// maxBehind is how far the clock may stand behind the last identifier of a node: the holder
 	// waits that long before its first one.
 	maxBehind = time.Second
+	// askEvery is how often a process that waits for a node looks again.
+	askEvery = 100 * time.Millisecond
 )
 
 // ErrNoNode says that no node is free.
@@ -52,8 +54,10 @@ type Store interface {
 type Config struct {
 	Store Store
 	Nodes Nodes
-	Now   func() time.Time
-	Log   *slog.Logger
+	// Wait is how long to wait for a node when none is free; 0 means not at all.
+	Wait time.Duration
+	Now  func() time.Time
+	Log  *slog.Logger
 }
 
 // Holder holds a node and makes identifiers of it. It is safe for use by many goroutines.
@@ -69,10 +73,11 @@ type Holder struct {
 	stopped chan struct{}
 }
 
-// Acquire takes a free node and keeps it until Stop. It fails with ErrNoNode when none is free.
+// Acquire takes a free node and keeps it until Stop. It fails with ErrNoNode when none is free and
+// none becomes free in time.
 func Acquire(ctx context.Context, cfg Config) (*Holder, error) {
 	h := &Holder{cfg: cfg, owner: rand.Int64N(1<<62) + 1, stopped: make(chan struct{})}
-	if err := h.acquire(ctx); err != nil {
+	if err := h.await(ctx); err != nil {
 		return nil, err
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -103,6 +108,29 @@ func (h *Holder) Stop(ctx context.Context) error {
 		return fmt.Errorf("give node %d back: %w", h.lease.Node, err)
 	}
 	return nil
+}
+
+// await takes a node, if need be as soon as one is free.
+func (h *Holder) await(ctx context.Context) error {
+	err := h.acquire(ctx)
+	if h.cfg.Wait == 0 || !errors.Is(err, ErrNoNode) {
+		return err
+	}
+	h.cfg.Log.InfoContext(ctx, "waiting for a node", "longest", h.cfg.Wait, "reason", err)
+	end, again := time.NewTimer(h.cfg.Wait), time.NewTicker(askEvery)
+	defer end.Stop()
+	defer again.Stop()
+	for errors.Is(err, ErrNoNode) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-end.C:
+			return err
+		case <-again.C:
+			err = h.acquire(ctx)
+		}
+	}
+	return err
 }
 
 // acquire takes a node. Losing a node to another process means that the other got on, so the loop

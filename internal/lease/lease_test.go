@@ -132,6 +132,46 @@ func TestADeadHoldersNodeIsFreeWhenItsLeaseEnds(t *testing.T) {
 	})
 }
 
+func TestWaitingForANode(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		holder := f.acquire(t, one)
+		logged := make(chan struct{}, 1)
+		waiting := Config{Store: f.store, Nodes: one, Wait: time.Minute, Now: f.now, Log: slog.New(slog.NewTextHandler(onWrite(logged), nil))}
+		got := make(chan error, 1)
+		var second *Holder
+		go func() {
+			var err error
+			second, err = Acquire(context.Background(), waiting)
+			got <- err
+		}()
+		<-logged
+		require.NoError(t, holder.Stop(t.Context()))
+		require.NoError(t, <-got)
+		require.Equal(t, one.First, second.Node())
+
+		waiting.Wait = time.Millisecond
+		_, err := Acquire(t.Context(), waiting)
+		require.ErrorIs(t, err, ErrNoNode, "the time is over")
+		ended, end := context.WithCancel(t.Context())
+		end()
+		waiting.Wait = time.Minute
+		_, err = Acquire(ended, waiting)
+		require.Error(t, err)
+		require.NoError(t, second.Stop(t.Context()))
+	})
+}
+
+// onWrite tells of writes as far as anybody listens.
+type onWrite chan struct{}
+
+func (w onWrite) Write(b []byte) (int, error) {
+	select {
+	case w <- struct{}{}:
+	default:
+	}
+	return len(b), nil
+}
+
 func TestRenewalKeepsTheNode(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		h := f.acquire(t, one)
