@@ -74,9 +74,9 @@ func source(events <-chan string) func(context.Context) graphql.ResponseHandler 
 
 // endless gives no event, and says when an operation begins and ends.
 func endless(began chan<- context.Context, ended chan<- struct{}) func(context.Context) graphql.ResponseHandler {
-	return func(ctx context.Context) graphql.ResponseHandler {
-		began <- ctx
+	return func(resolver context.Context) graphql.ResponseHandler {
 		return func(ctx context.Context) *graphql.Response {
+			began <- resolver
 			<-ctx.Done()
 			ended <- struct{}{}
 			return nil
@@ -155,7 +155,9 @@ func (w *wire) expectError(id string) (code string) {
 	w.t.Helper()
 	var m struct {
 		ID, Type string
-		Payload  []struct{ Extensions struct{ Code, RequestID string } }
+		Payload  []struct {
+			Extensions struct{ Code, RequestID string }
+		}
 	}
 	text := w.receive()
 	require.NoError(w.t, json.Unmarshal([]byte(text), &m), text)
