@@ -58,7 +58,7 @@ type App struct {
 
 // Open starts everything but the listener, each part after those that it leans on:
 //
-//	data folder, relational store and migrations, node lease, Redis, index epochs,
+//	data folder, relational store and migrations, node lease, Redis, fences, index epochs,
 //	services and outbox workers, access changes, outside identity, HTTP.
 //
 // Close stops them in the opposite order.
@@ -74,7 +74,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	cache, err := openRedis(ctx, o, base, &a.closers)
+	cache, err := openRedis(ctx, o, base, registry, &a.closers)
 	if err != nil {
 		return nil, err
 	}

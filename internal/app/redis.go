@@ -4,15 +4,19 @@ import (
 	"context"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"circle/internal/config"
+	"circle/internal/fence"
 	"circle/internal/store/redisstore"
 )
 
 // epochInterval is how soon a server notices that the epochs of the indexes were raised.
 const epochInterval = time.Second
 
-// openRedis opens the indexes, in this process where no URL is set, and keeps their epochs.
-func openRedis(ctx context.Context, o Options, b *base, ends *closers) (*redisstore.Store, error) {
+// openRedis opens the indexes, in this process where no URL is set, keeps their epochs and
+// watches their fences.
+func openRedis(ctx context.Context, o Options, b *base, registry *prometheus.Registry, ends *closers) (*redisstore.Store, error) {
 	cfg := redisstore.Config{URLs: redisURLs(o.Config.Redis), Hooks: o.RedisHooks, Log: o.Log}
 	if o.Config.Redis.Embedded() {
 		embedded, err := redisstore.StartEmbedded(ctx)
@@ -32,6 +36,14 @@ func openRedis(ctx context.Context, o Options, b *base, ends *closers) (*redisst
 	}
 	for _, warning := range store.Warnings(ctx) {
 		o.Log.WarnContext(ctx, warning)
+	}
+	if !o.Config.Redis.Embedded() { // which begins and ends with this process, empty
+		guard := fence.New(fence.Config{Redis: store, Store: b.store, Metrics: registry, Now: o.Now, Log: o.Log})
+		// What happened while no server ran is noticed before this one serves.
+		if err := guard.RunOnce(ctx); err != nil {
+			return nil, err
+		}
+		ends.every(fence.Interval, "comparing the fences", o.Log, guard.RunOnce)
 	}
 	readEpochs := func(ctx context.Context) error {
 		epochs, err := b.store.Epochs(ctx)

@@ -24,7 +24,8 @@ type NearHandler interface {
 
 // FarHandler runs the far stage of one kind of event; errors are as for NearHandler. Place is what
 // an earlier run saved last, empty at the beginning; at most 255 bytes. ctx ends when the claim is
-// lost or the process stops; a handler that is well written has saved its place by then.
+// lost or the process stops; a handler that is well written has saved its place by then. Of an event
+// that is a replay it does again what it did to indexes, and tells nobody.
 type FarHandler interface {
 	Far(ctx context.Context, event social.Event, place []byte, save SavePlace) error
 }

@@ -42,4 +42,7 @@ type Event struct {
 	Object  int64
 	// Epoch is the claim under which the event is held; a later claim has a larger one.
 	Epoch int
+	// Replay says that both stages were done before and run again because Redis went back in time: what
+	// they did to the indexes is to be done again, and nothing else.
+	Replay bool
 }

@@ -59,6 +59,7 @@ type family struct {
 //	friends:{player}    window  7 d   relation  player id  players who follow each other, by edge id
 //	log:{player}        zset    10 m  feed      player id  live events of a player who listens, log.go; also the
 //	                                                       name of the channel of notices of them
+//	fence:{n}           hash    none  all       fence.go   field role: when the role's fence was raised last
 //
 // A window is a sorted set; window.go says what is in it. Its TTL is renewed by reads, and is 10 s
 // while it is being built.
@@ -81,6 +82,8 @@ var (
 	fansKeys      = family{name: "fans", role: Relation, ttl: 7 * day}
 	friendsKeys   = family{name: "friends", role: Relation, ttl: 7 * day}
 	logKeys       = family{name: "log", role: Feed, ttl: 10 * time.Minute}
+	// fenceKeys are of all roles, each of which has a field of its own.
+	fenceKeys = family{name: "fence"}
 )
 
 // key spells the key of a number.

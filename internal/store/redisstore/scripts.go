@@ -15,16 +15,24 @@ import (
 // A ticket is 11 bytes: the second in which it was drawn, big endian, and 7 random ones. That is
 // shorter than the head of any value, which is how the two are told apart.
 
-// luaNewer is shared by the scripts that follow. Prefixes are compared byte by byte: Lua's own
-// comparison of strings depends on the server's locale.
+// luaNewer is shared by the scripts that follow. It says whether a value takes the place of what is
+// there, and if not, whether that should go. A higher version under an earlier epoch was written by a
+// process that has not heard of the later epoch yet; then nobody can tell which of the two knows more,
+// and neither stays. Prefixes are compared byte by byte: Lua's own comparison of strings depends on the
+// server's locale.
 const luaNewer = `
-local function newer(value, old, ticket)
-  if #old < 12 then return old == ticket end
-  for i = 1, 12 do
+local function compare(value, old, first, last)
+  for i = first, last do
     local v, o = value:byte(i), old:byte(i)
-    if v ~= o then return v > o end
+    if v ~= o then return v > o and 1 or -1 end
   end
-  return false
+  return 0
+end
+local function newer(value, old, ticket)
+  if #old < 12 then return old == ticket, false end
+  local epoch, version = compare(value, old, 1, 4), compare(value, old, 5, 12)
+  if epoch == 0 then return version > 0, false end
+  return epoch > 0 and version >= 0, epoch ~= version and version ~= 0
 end
 `
 
@@ -85,8 +93,8 @@ end
 return left
 `
 
-// luaPutString sets strings that hold the ticket or an older value. In Cluster it is called with one
-// key.
+// luaPutString sets strings that hold the ticket or an older value, and removes what contradicts. In
+// Cluster it is called with one key.
 //
 //	KEYS[i]    a string
 //	ARGV[1]    the ticket
@@ -97,16 +105,19 @@ return left
 const luaPutString = luaNewer + `
 local set = 0
 for i, key in ipairs(KEYS) do
-  if newer(ARGV[i + 2], redis.call('GETRANGE', key, 0, 11), ARGV[1]) then
+  local take, drop = newer(ARGV[i + 2], redis.call('GETRANGE', key, 0, 11), ARGV[1])
+  if take then
     redis.call('SET', key, ARGV[i + 2], 'EX', ARGV[2])
     set = set + 1
+  elseif drop then
+    redis.call('DEL', key)
   end
 end
 return set
 `
 
-// luaPutField sets a field of each hash, where it holds the ticket or an older value. In Cluster it is
-// called with one key.
+// luaPutField sets a field of each hash, where it holds the ticket or an older value, and removes what
+// contradicts. In Cluster it is called with one key.
 //
 //	KEYS[i]     a hash; one may be named several times
 //	ARGV[1]     the ticket
@@ -119,10 +130,13 @@ const luaPutField = luaNewer + `
 local set = 0
 for i, key in ipairs(KEYS) do
   local value, field = ARGV[2 * i + 1], ARGV[2 * i + 2]
-  if newer(value, redis.call('HGET', key, field) or '', ARGV[1]) then
+  local take, drop = newer(value, redis.call('HGET', key, field) or '', ARGV[1])
+  if take then
     redis.call('HSET', key, field, value)
     redis.call('EXPIRE', key, ARGV[2])
     set = set + 1
+  elseif drop then
+    redis.call('HDEL', key, field)
   end
 end
 return set
@@ -133,6 +147,7 @@ type scripts struct {
 	reserveString, reserveField, putString, putField *redis.Script
 	appendLog, readLog                               *redis.Script
 	push, remove, begin, finish, resume, grow, renew *redis.Script
+	raiseFence                                       *redis.Script
 	page, scores                                     *redis.Script // these only read
 }
 
@@ -163,6 +178,7 @@ func newScripts(plain bool) scripts {
 		resume:        writing(luaResume),
 		grow:          writing(luaGrow),
 		renew:         writing(luaRenew),
+		raiseFence:    writing(luaRaiseFence),
 		page:          reading(luaPage),
 		scores:        reading(luaScores),
 	}

@@ -51,6 +51,7 @@ func OneURL(url string) map[Role]string {
 type Store struct {
 	servers map[Role]*server
 	scripts scripts
+	plain   bool
 	epochs  map[Role]*atomic.Uint32
 	now     func() time.Time
 }
@@ -83,7 +84,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		}
 		topologies[role] = t
 	}
-	s := &Store{servers: make(map[Role]*server), scripts: newScripts(cfg.Plain), epochs: make(map[Role]*atomic.Uint32), now: cfg.Now}
+	s := &Store{servers: make(map[Role]*server), scripts: newScripts(cfg.Plain), plain: cfg.Plain, epochs: make(map[Role]*atomic.Uint32), now: cfg.Now}
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -32,6 +32,8 @@ type dialect interface {
 	// putLike is an INSERT of a feed, a player and a like that changes a row only if it is a
 	// tombstone.
 	putLike() string
+	// noteFence is the clause behind an INSERT of fences that lets the later one of two stay.
+	noteFence() string
 }
 
 // pools are the connections of a store; read and write may be the same.

@@ -21,3 +21,9 @@ func (s *Store) Epochs(ctx context.Context) (map[string]uint32, error) {
 func (s *Store) RaiseEpochs(ctx context.Context) error {
 	return wrap(s.writer(ctx).Exec("UPDATE index_epochs SET epoch = epoch + 1").Error, "raise index epochs")
 }
+
+// RaiseEpochsOf is RaiseEpochs for the given roles alone.
+func (s *Store) RaiseEpochsOf(ctx context.Context, roles []string) error {
+	_, err := s.exec(ctx, "UPDATE index_epochs SET epoch = epoch + 1 WHERE role IN ?", roles)
+	return wrap(err, "raise index epochs")
+}

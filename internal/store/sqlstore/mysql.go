@@ -129,6 +129,12 @@ func (mysqlDialect) putLike() string {
 		" like_id = CASE WHEN liked = 0 THEN VALUES(like_id) ELSE like_id END, liked = 1"
 }
 
+// noteFence sets server first because it looks at the old at_ms.
+func (mysqlDialect) noteFence() string {
+	return " ON DUPLICATE KEY UPDATE server = CASE WHEN VALUES(at_ms) > at_ms THEN VALUES(server) ELSE server END," +
+		" at_ms = GREATEST(at_ms, VALUES(at_ms))"
+}
+
 // namedLock lets one server migrate a database at a time. The lock is the connection's, so it
 // ends with a process that dies.
 type namedLock struct{}

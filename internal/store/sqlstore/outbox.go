@@ -66,16 +66,17 @@ func (s *Store) FinishNear(ctx context.Context, now time.Time, events []social.E
 	}
 	err := s.eachEpoch(ctx, events, func(tx *Tx, epoch int, ids []int64) error {
 		return tx.with(ctx).Exec("UPDATE outbox SET stage = CASE WHEN kind IN ? THEN ? ELSE ? END,"+
-			" done_ms = CASE WHEN kind IN ? THEN 0 ELSE ? END, next_ms = ?, owner = 0, lease_ms = 0, attempts = 0, last_error = ''"+
+			" done_ms = CASE WHEN kind IN ? THEN 0 ELSE ? END, replay = CASE WHEN kind IN ? THEN replay ELSE 0 END,"+
+			" next_ms = ?, owner = 0, lease_ms = 0, attempts = 0, last_error = ''"+
 			" WHERE id IN ? AND stage = ? AND epoch = ?",
-			kinds, stageFar, stageDone, kinds, now.UnixMilli(), now.UnixMilli(), ids, stageNear, epoch).Error
+			kinds, stageFar, stageDone, kinds, now.UnixMilli(), kinds, now.UnixMilli(), ids, stageNear, epoch).Error
 	})
 	return wrap(err, "finish near stages")
 }
 
 // FinishFar marks an event's far stage done if its claim still stands.
 func (s *Store) FinishFar(ctx context.Context, now time.Time, e social.Event) error {
-	_, err := s.exec(ctx, "UPDATE outbox SET stage = ?, done_ms = ?, owner = 0, lease_ms = 0, attempts = 0, last_error = ''"+
+	_, err := s.exec(ctx, "UPDATE outbox SET stage = ?, done_ms = ?, replay = 0, owner = 0, lease_ms = 0, attempts = 0, last_error = ''"+
 		" WHERE id = ? AND stage = ? AND epoch = ?", stageDone, now.UnixMilli(), e.ID, stageFar, e.Epoch)
 	return wrap(err, "finish far stage")
 }

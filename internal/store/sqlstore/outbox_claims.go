@@ -22,12 +22,13 @@ type eventRow struct {
 	Attempts  int
 	Place     []byte
 	LastError string
+	Replay    bool
 }
 
 func (r eventRow) event() social.Event {
 	return social.Event{
 		ID: social.EventID(r.ID), Kind: r.Kind, Actor: social.PlayerID(r.ActorID),
-		Subject: r.SubjectID, Object: r.ObjectID, Epoch: r.Epoch,
+		Subject: r.SubjectID, Object: r.ObjectID, Epoch: r.Epoch, Replay: r.Replay,
 	}
 }
 
@@ -92,7 +93,7 @@ func (s *Store) claim(ctx context.Context, find *gorm.DB, stage int, now, until 
 		return nil, nil
 	}
 	var rows []eventRow
-	err = s.writer(ctx).Raw("SELECT id, kind, actor_id, subject_id, object_id, epoch, attempts, place FROM outbox"+
+	err = s.writer(ctx).Raw("SELECT id, kind, actor_id, subject_id, object_id, epoch, attempts, place, replay FROM outbox"+
 		" WHERE id IN ? AND stage = ? AND owner = ? ORDER BY id", ids, stage, s.owner).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("read claimed events: %w", err)

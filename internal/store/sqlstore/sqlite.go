@@ -87,6 +87,10 @@ func (sqliteDialect) putLike() string {
 		" DO UPDATE SET like_id = excluded.like_id, liked = 1 WHERE likes.liked = 0"
 }
 
+func (sqliteDialect) noteFence() string {
+	return " ON CONFLICT (role, number) DO UPDATE SET server = excluded.server, at_ms = excluded.at_ms WHERE excluded.at_ms > fences.at_ms"
+}
+
 // fileLock lets one process migrate a file at a time.
 type fileLock struct{ file *flock.Flock }
 

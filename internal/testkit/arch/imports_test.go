@@ -51,7 +51,7 @@ var rules = []rule{
 		never:    []string{"gorm.io/...", "database/sql"},
 	},
 	{
-		packages: []string{"internal/outbox", "internal/fanout", "internal/live", "internal/auth", "internal/lease", "internal/importer"},
+		packages: []string{"internal/outbox", "internal/fanout", "internal/live", "internal/fence", "internal/auth", "internal/lease", "internal/importer"},
 		ours:     []string{"internal/social", "internal/text", "internal/failpoint"},
 		never:    stores,
 	},

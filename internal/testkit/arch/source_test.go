@@ -116,7 +116,7 @@ func receiver(d *ast.FuncDecl) string {
 // clockless are the packages whose time is a field that tests can set.
 var clockless = []string{
 	"internal/social", "internal/text", "internal/service", "internal/fanout", "internal/outbox", "internal/live",
-	"internal/auth", "internal/lease", "graph", "graph/loader",
+	"internal/auth", "internal/lease", "internal/fence", "graph", "graph/loader",
 }
 
 func readsClock(f file) []string {

@@ -181,3 +181,34 @@ func TestATakenPortIsNotMistakenForTheServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 42, server)
 }
+
+func TestRedisGoesBackToWhatWasSavedAndAReplicaToWhenItWasPromoted(t *testing.T) {
+	primary, err := StartRedis(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { requireStopped(t, primary.Stop, primary.process) })
+	replica, err := StartRedis(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { requireStopped(t, replica.Stop, replica.process) })
+	proxy, err := StartProxy(primary.Addr())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, proxy.Close()) })
+	client := redis.NewClient(&redis.Options{Addr: proxy.Addr(), MaxRetries: 10})
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+
+	require.NoError(t, client.Set(t.Context(), "k", "saved", 0).Err())
+	saved, err := primary.Save(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, client.Set(t.Context(), "k", "copied", 0).Err())
+	require.NoError(t, replica.Follow(t.Context(), primary))
+	require.NoError(t, replica.Promote(t.Context()))
+	require.NoError(t, client.Set(t.Context(), "k", "lost", 0).Err())
+	proxy.Switch(replica.Addr())
+	require.Equal(t, "copied", client.Get(t.Context(), "k").Val())
+
+	proxy.Switch(primary.Addr())
+	require.Equal(t, "lost", client.Get(t.Context(), "k").Val())
+	require.NoError(t, primary.RestartFrom(t.Context(), saved))
+	require.Equal(t, "saved", client.Get(t.Context(), "k").Val())
+	require.NoError(t, primary.Restart(t.Context()))
+	require.ErrorIs(t, client.Get(t.Context(), "k").Err(), redis.Nil)
+}

@@ -1,0 +1,119 @@
+package fence
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// repair makes good what is amiss with roles that no other server repairs, and tells which.
+func (g *Guard) repair(ctx context.Context, faults map[string]fault, now time.Time) (repaired []string, err error) {
+	var lost, behind []string
+	since := now
+	for _, role := range slices.Sorted(maps.Keys(faults)) {
+		taken, err := g.cfg.Store.TakeRepair(ctx, role, now, now.Add(turn))
+		if err != nil {
+			return nil, err
+		}
+		if !taken {
+			continue
+		}
+		f := faults[role]
+		g.tell(ctx, role, f)
+		repaired = append(repaired, role)
+		if f.lost {
+			lost = append(lost, role)
+			continue
+		}
+		behind = append(behind, role)
+		if f.since.Before(since) {
+			since = f.since
+		}
+	}
+	if len(repaired) == 0 {
+		return nil, nil
+	}
+	if err := g.raiseEpochs(ctx, lost); err != nil {
+		return nil, err
+	}
+	if err := g.replay(ctx, behind, since); err != nil {
+		return nil, err
+	}
+	g.again = append(g.again, repeat{at: now.Add(repeatAfter), since: now.Add(-slack), roles: repaired})
+	return repaired, nil
+}
+
+func (g *Guard) tell(ctx context.Context, role string, f fault) {
+	if f.fresh {
+		g.cfg.Log.InfoContext(ctx, "no fence was noted yet, what redis holds counts as absent", "role", role)
+		return
+	}
+	g.metrics.back.WithLabelValues(role).Inc()
+	if f.lost {
+		g.cfg.Log.WarnContext(ctx, "redis went back in time, too far to make it good: all that it holds counts as absent", "role", role)
+		return
+	}
+	g.cfg.Log.WarnContext(ctx, "redis went back in time or is another server, events run again", "role", role, "since", f.since)
+}
+
+// repeat runs events again where a repair is some seconds old.
+func (g *Guard) repeat(ctx context.Context) error {
+	for len(g.again) > 0 && !g.again[0].at.After(g.cfg.Now()) {
+		if err := g.replay(ctx, g.again[0].roles, g.again[0].since); err != nil {
+			return err
+		}
+		g.again = g.again[1:]
+	}
+	return nil
+}
+
+// replay runs the events again that ended since then. Where they are too many, the roles' epochs rise.
+func (g *Guard) replay(ctx context.Context, roles []string, since time.Time) error {
+	if len(roles) == 0 {
+		return nil
+	}
+	n, whole, err := g.cfg.Store.ReplayEvents(ctx, g.cfg.Now(), since, mostEvents)
+	g.metrics.replayed.Add(float64(n))
+	if err != nil || whole {
+		return err
+	}
+	g.cfg.Log.WarnContext(ctx, "too many events to run again, all that redis holds counts as absent", "roles", roles, "since", since)
+	return g.raiseEpochs(ctx, roles)
+}
+
+func (g *Guard) raiseEpochs(ctx context.Context, roles []string) error {
+	if len(roles) == 0 {
+		return nil
+	}
+	if err := g.cfg.Store.RaiseEpochsOf(ctx, roles); err != nil {
+		return err
+	}
+	for _, role := range roles {
+		g.metrics.epochs.WithLabelValues(role).Inc()
+	}
+	return nil
+}
+
+type metrics struct {
+	back, epochs *prometheus.CounterVec
+	replayed     prometheus.Counter
+}
+
+func newMetrics(registerer prometheus.Registerer) metrics {
+	opts := func(name, help string) prometheus.CounterOpts {
+		return prometheus.CounterOpts{Namespace: "circle", Subsystem: "fence", Name: name, Help: help}
+	}
+	role := []string{"role"}
+	m := metrics{
+		back:     prometheus.NewCounterVec(opts("went_back_total", "Times that this process found Redis to have gone back in time."), role),
+		epochs:   prometheus.NewCounterVec(opts("epochs_raised_total", "Index epochs that this process raised."), role),
+		replayed: prometheus.NewCounter(opts("replayed_events_total", "Events that this process had run again.")),
+	}
+	if registerer != nil {
+		registerer.MustRegister(m.back, m.epochs, m.replayed)
+	}
+	return m
+}
