@@ -12,6 +12,9 @@ package redisstore
 //	!{epoch}:{floor}:{token}  the same, and the holder of the token may lower the floor
 //	!building:{token}         being built; behind it the members removed meanwhile, each after a "-"
 //
+// What was removed while a list is being built is not added from what its builder has read. It may be
+// among the entries all the same: then it was pushed later.
+//
 // A list without a mark is no list. Numbers are read with tonumber where they may begin with zeros,
 // and by arithmetic where they may have an exponent: the embedded server takes the one for octal in
 // arithmetic and the other for no number in tonumber.
@@ -72,9 +75,6 @@ end
 -- Of two scores of a member the lower one stays: that of the later edge or like.
 local function add(list, pairs)
   redis.call('ZADD', list.key, 'LT', unpack(pairs))
-  if list.building then
-    for i = 2, #pairs, 2 do redis.call('ZREM', list.key, '-' .. pairs[i]) end
-  end
   trim(list)
 end
 
@@ -214,7 +214,7 @@ return string.format('%.0f', list.floor)
 // Result: 1; 0 when the token is no longer there.
 const luaGrow = luaWindow + `
 local list = open(KEYS[1])
-if not list or list.building or list.token ~= ARGV[3] then return 0 end
+if not list or list.building or list.token == '' or list.token ~= ARGV[3] then return 0 end
 set_floor(list, tonumber(ARGV[4]), list.token)
 put(list, 5, {})
 return 1

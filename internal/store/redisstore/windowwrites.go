@@ -2,7 +2,7 @@ package redisstore
 
 import (
 	"context"
-	"fmt"
+	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,10 +61,10 @@ func (w *Windows) Remove(ctx context.Context, ids, members []int64) error {
 // and when more comes in than the list may hold. It takes one trip, three when a server lacks the
 // script.
 func (w *Windows) Begin(ctx context.Context, id int64) (token string, ok bool, err error) {
-	epoch := strconv.FormatUint(uint64(w.epoch()), 10)
+	epoch := epochText(w.epoch())
 	// Finish sets the epoch under which the building began: had Redis gone back in time since, what was
 	// pushed meanwhile could be lost.
-	token = epoch + "." + fmt.Sprintf("%x", w.store.ticket())
+	token = w.token(epoch)
 	reply, err := w.one(ctx, "begin", w.store.scripts.begin, id, epoch, token, seconds(buildingLife))
 	return token, reply == int64(1), err
 }
@@ -86,8 +86,8 @@ func (w *Windows) Finish(ctx context.Context, id int64, token string, entries []
 // false when the list is not there, has no end or is full. Tokens of others end. It takes one trip,
 // three when a server lacks the script.
 func (w *Windows) Resume(ctx context.Context, id int64) (token string, floor int64, ok bool, err error) {
-	epoch := strconv.FormatUint(uint64(w.epoch()), 10)
-	token = epoch + "." + fmt.Sprintf("%x", w.store.ticket())
+	epoch := epochText(w.epoch())
+	token = w.token(epoch)
 	reply, err := w.one(ctx, "resume", w.store.scripts.resume, id, epoch, token)
 	if text, _ := reply.(string); text != "" {
 		floor, err = strconv.ParseInt(text, 10, 64)
@@ -123,6 +123,13 @@ func (w *Windows) Drop(ctx context.Context, ids []int64) error {
 		return away("drop "+w.keys.name, err)
 	}
 	return nil
+}
+
+func epochText(epoch uint32) string { return strconv.FormatUint(uint64(epoch), 10) }
+
+// token draws a token under an epoch.
+func (w *Windows) token(epoch string) string {
+	return epoch + "." + hex.EncodeToString([]byte(w.store.ticket()))
 }
 
 // batch prepares runs of a writing script on at most the given number of lists a call.

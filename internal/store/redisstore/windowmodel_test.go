@@ -1,0 +1,395 @@
+package redisstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"circle/internal/social"
+)
+
+// nearer orders entries as the list does.
+func (o order) nearer(a, b Entry) int {
+	if o == oldest {
+		return cmp.Compare(a.Key, b.Key)
+	}
+	return cmp.Compare(b.Key, a.Key)
+}
+
+// listModel is a list as a sorted slice.
+type listModel struct {
+	order           order
+	cap             int
+	building, whole bool
+	epoch           string
+	floor           int64
+	token           string
+	entries         []Entry
+	gone            map[int64]bool // removed while it is being built
+}
+
+func (l *listModel) beyond(key int64) bool {
+	if l.order == oldest {
+		return l.floor != 0 && key >= l.floor
+	}
+	return l.floor != 0 && key <= l.floor
+}
+
+func (l *listModel) find(member int64) int {
+	return slices.IndexFunc(l.entries, func(e Entry) bool { return e.Member == member })
+}
+
+// put adds entries as a push does; steps are visible only in what makes a building be given up.
+func (l *listModel) put(entries []Entry) {
+	for step := range slices.Chunk(entries, 16) {
+		for _, e := range step {
+			if !l.building && !l.whole {
+				return
+			}
+			if l.beyond(e.Key) {
+				l.token = ""
+				continue
+			}
+			switch i := l.find(e.Member); {
+			case i < 0:
+				l.entries = append(l.entries, e)
+			case l.entries[i].Key < e.Key:
+				l.entries[i] = e
+			}
+		}
+		l.trim()
+	}
+}
+
+func (l *listModel) trim() {
+	slices.SortFunc(l.entries, l.order.nearer)
+	if l.building && len(l.entries)+len(l.gone) > l.cap {
+		*l = listModel{order: l.order, cap: l.cap}
+	}
+	if len(l.entries) > l.cap {
+		l.floor, l.token = l.entries[l.cap].Key, ""
+		l.entries = l.entries[:l.cap]
+	}
+}
+
+func (l *listModel) remove(members []int64) {
+	for _, member := range members {
+		i := l.find(member)
+		switch {
+		case i >= 0:
+			l.entries = slices.Delete(l.entries, i, i+1)
+		case !l.building:
+			l.token = ""
+		}
+		if l.building {
+			l.gone[member] = true
+		}
+	}
+	l.trim()
+}
+
+func (l *listModel) begin(epoch, token string) bool {
+	if l.building || l.whole && l.epoch == epoch {
+		return false
+	}
+	*l = listModel{order: l.order, cap: l.cap, building: true, epoch: epoch, token: token, gone: map[int64]bool{}}
+	return true
+}
+
+func (l *listModel) finish(token string, entries []Entry, floor int64) bool {
+	if !l.building || l.token != token {
+		return false
+	}
+	epoch, _, _ := strings.Cut(token, ".")
+	gone := l.gone
+	l.building, l.whole, l.epoch, l.gone = false, true, epoch, nil
+	l.setFloor(floor)
+	l.entries = slices.DeleteFunc(l.entries, func(e Entry) bool { return l.beyond(e.Key) })
+	l.put(slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return gone[e.Member] }))
+	return true
+}
+
+func (l *listModel) setFloor(floor int64) {
+	l.floor = floor
+	if floor == 0 {
+		l.token = ""
+	}
+}
+
+func (l *listModel) resume(epoch, token string) bool {
+	if !l.whole || l.epoch != epoch || l.floor == 0 || len(l.entries) >= l.cap {
+		return false
+	}
+	l.token = token
+	return true
+}
+
+func (l *listModel) grow(token string, entries []Entry, floor int64) bool {
+	if !l.whole || token == "" || l.token != token {
+		return false
+	}
+	l.setFloor(floor)
+	l.put(entries)
+	return true
+}
+
+// page is what a read should give.
+func (l *listModel) page(epoch string, ask WindowAsk) WindowPage {
+	if !l.whole || l.epoch != epoch {
+		return WindowPage{}
+	}
+	page := WindowPage{State: Whole, Floor: l.floor}
+	for _, e := range l.entries {
+		if l.order.nearer(e, Entry{Key: ask.After}) > 0 {
+			page.Entries = append(page.Entries, e)
+		}
+	}
+	page.Ended = l.floor == 0 && len(page.Entries) <= ask.Limit
+	page.Entries = page.Entries[:min(len(page.Entries), ask.Limit)]
+	return page
+}
+
+// membership is what a question for a member should give.
+func (l *listModel) membership(epoch string, member int64) Membership {
+	if !l.whole || l.epoch != epoch {
+		return Membership{}
+	}
+	if i := l.find(member); i >= 0 {
+		return Membership{Presence: Yes, Key: l.entries[i].Key}
+	}
+	if l.floor == 0 || l.order != players && !l.beyond(member) {
+		return Membership{Presence: No}
+	}
+	return Membership{}
+}
+
+// windowMachine does the same to lists and to their models.
+type windowMachine struct {
+	fixture
+	*Windows
+	id     func(n int64) int64
+	first  int64 // of two lists
+	models []*listModel
+	epoch  uint32
+	tokens []string
+}
+
+// keyCount is how many different keys are used, memberCount how many players.
+const (
+	keyCount    = 60
+	memberCount = 12
+)
+
+// scales spread the keys: next to each other, like ids, at the end of all ids, and round numbers, which
+// some servers write with an exponent.
+var scales = []func(n int64) int64{
+	func(n int64) int64 { return n },
+	func(n int64) int64 { return 375_000_000_000_000 + n*4099 },
+	func(n int64) int64 { return social.MaxID - keyCount - 1 + n },
+	func(n int64) int64 { return n * 100_000_000_000_000 },
+}
+
+func (m *windowMachine) number(n int64) Entry {
+	if m.order == players {
+		return Entry{Member: n%memberCount + 1, Key: m.id(n)}
+	}
+	return Entry{Member: m.id(n), Key: m.id(n)}
+}
+
+// draw draws entries with keys between two numbers, nearest first; of a player the later one alone.
+func (m *windowMachine) draw(r *rapid.T, least, most int64) []Entry {
+	var entries []Entry
+	seen := make(map[int64]bool)
+	if least > most {
+		return nil
+	}
+	numbers := rapid.SliceOfNDistinct(rapid.Int64Range(least, most), 0, 40, rapid.ID).Draw(r, "entries")
+	slices.SortFunc(numbers, func(a, b int64) int { return cmp.Compare(b, a) })
+	for _, n := range numbers {
+		if e := m.number(n); !seen[e.Member] {
+			entries, seen[e.Member] = append(entries, e), true
+		}
+	}
+	slices.SortFunc(entries, m.order.nearer)
+	return entries
+}
+
+// upTo draws entries between a floor and a farther one, as a reader of the relational store has them.
+func (m *windowMachine) upTo(r *rapid.T, floor int64) (entries []Entry, farther int64) {
+	least, most := int64(1), int64(keyCount)
+	if floor != 0 && m.order == oldest {
+		least = rapid.Int64Range(1, keyCount).Filter(func(n int64) bool { return m.id(n) >= floor }).Draw(r, "least")
+	} else if floor != 0 {
+		most = rapid.Int64Range(1, keyCount).Filter(func(n int64) bool { return m.id(n) <= floor }).Draw(r, "most")
+	}
+	entries = m.draw(r, least, most)
+	if len(entries) == 0 || rapid.Bool().Draw(r, "all") {
+		return entries, 0
+	}
+	if last := entries[len(entries)-1].Key; m.order == oldest {
+		farther = last + 1
+	} else {
+		farther = last - 1
+	}
+	return entries, farther
+}
+
+func (m *windowMachine) list(r *rapid.T) (id int64, model *listModel) {
+	i := rapid.IntRange(0, len(m.models)-1).Draw(r, "list")
+	return m.first + int64(i), m.models[i]
+}
+
+func (m *windowMachine) ids() []int64 { return []int64{m.first, m.first + 1} }
+
+func (m *windowMachine) actions() map[string]func(*rapid.T) {
+	ctx := context.Background()
+	push := func(r *rapid.T) {
+		e := m.number(rapid.Int64Range(1, keyCount).Draw(r, "number"))
+		require.NoError(r, m.Push(ctx, m.ids(), e))
+		for _, model := range m.models {
+			model.put([]Entry{e})
+		}
+	}
+	begin := func(r *rapid.T) {
+		id, model := m.list(r)
+		token, ok, err := m.Begin(ctx, id)
+		require.NoError(r, err)
+		require.Equal(r, model.begin(epochText(m.epoch), token), ok)
+		m.tokens = append(m.tokens, token)
+	}
+	finish := func(r *rapid.T) {
+		id, model := m.list(r)
+		token := rapid.SampledFrom(m.tokens).Draw(r, "token")
+		entries, floor := m.upTo(r, 0)
+		ok, err := m.Finish(ctx, id, token, entries, floor)
+		require.NoError(r, err)
+		require.Equal(r, model.finish(token, entries, floor), ok)
+	}
+	resume := func(r *rapid.T) {
+		id, model := m.list(r)
+		token, floor, ok, err := m.Resume(ctx, id)
+		require.NoError(r, err)
+		require.Equal(r, model.resume(epochText(m.epoch), token), ok)
+		if ok {
+			require.Equal(r, model.floor, floor)
+			m.tokens = append(m.tokens, token)
+		}
+	}
+	return map[string]func(*rapid.T){
+		"push": push, "push again": push, "begin": begin, "begin again": begin, "finish": finish, "finish again": finish, "resume": resume,
+		"merge": func(r *rapid.T) {
+			id, model := m.list(r)
+			entries := m.draw(r, 1, keyCount)
+			require.NoError(r, m.Merge(ctx, id, entries))
+			model.put(entries)
+		},
+		"remove": func(r *rapid.T) {
+			var members []int64
+			for _, e := range m.draw(r, 1, keyCount) {
+				members = append(members, e.Member)
+			}
+			require.NoError(r, m.Remove(ctx, m.ids(), members))
+			for _, model := range m.models {
+				model.remove(members)
+			}
+		},
+		"grow": func(r *rapid.T) {
+			id, model := m.list(r)
+			if model.floor == 0 || model.floor < m.id(1) || model.floor > m.id(keyCount) {
+				r.Skip("there is nothing to grow")
+			}
+			token := rapid.SampledFrom(m.tokens[max(0, len(m.tokens)-4):]).Draw(r, "token")
+			entries, floor := m.upTo(r, model.floor)
+			ok, err := m.Grow(ctx, id, token, entries, floor)
+			require.NoError(r, err)
+			require.Equal(r, model.grow(token, entries, floor), ok)
+		},
+		"drop": func(r *rapid.T) {
+			id, model := m.list(r)
+			require.NoError(r, m.Drop(ctx, []int64{id}))
+			*model = listModel{order: m.order, cap: m.cap}
+		},
+		"renew": func(r *rapid.T) { require.NoError(r, m.Renew(ctx, m.ids())) },
+		"raise the epoch": func(*rapid.T) {
+			m.epoch++
+			m.SetEpochs(map[string]uint32{string(m.keys.role): m.epoch})
+		},
+		"": m.check,
+	}
+}
+
+// check compares the whole lists, a piece of each, and memberships in one.
+func (m *windowMachine) check(r *rapid.T) {
+	var asks []WindowAsk
+	for i := range m.models {
+		after := m.id(rapid.Int64Range(0, keyCount+1).Draw(r, "after"))
+		limit := rapid.IntRange(0, 12).Draw(r, "limit")
+		id := m.first + int64(i)
+		asks = append(asks, WindowAsk{ID: id, After: m.order.begin(), Limit: keyCount}, WindowAsk{ID: id, After: after, Limit: limit})
+	}
+	m.checkPages(r, asks)
+	var members []int64
+	var want []Membership
+	id, model := m.list(r)
+	for n := int64(1); n <= keyCount; n++ {
+		member := m.number(n).Member
+		members, want = append(members, member), append(want, model.membership(epochText(m.epoch), member))
+	}
+	got, err := m.Has(context.Background(), id, members)
+	require.NoError(r, err)
+	require.Equal(r, want, got)
+}
+
+func (m *windowMachine) checkPages(r *rapid.T, asks []WindowAsk) {
+	pages, err := m.Read(context.Background(), asks)
+	require.NoError(r, err)
+	for i, page := range pages {
+		want := m.models[asks[i].ID-m.first].page(epochText(m.epoch), asks[i])
+		if len(page.Entries) == 0 {
+			page.Entries, want.Entries = nil, nil
+		}
+		require.Equal(r, want, page, "%+v", asks[i])
+	}
+}
+
+// checkWalks compares each page of a walk through each list, at one page size after the other.
+func (m *windowMachine) checkWalks(r *rapid.T) {
+	for i, model := range m.models {
+		for size := 1; size <= len(model.entries)+1; size++ {
+			var asks []WindowAsk
+			ask := WindowAsk{ID: m.first + int64(i), After: m.order.begin(), Limit: size}
+			for entries := range slices.Chunk(model.entries, size) {
+				asks = append(asks, ask)
+				ask.After = entries[len(entries)-1].Key
+			}
+			m.checkPages(r, append(asks, ask))
+		}
+	}
+}
+
+// Whatever is done to lists, each page of each and each membership are those of a sorted slice.
+func TestWindowsAreSortedSlicesWithAFloor(t *testing.T) {
+	everywhere(t, func(t *testing.T, f fixture) {
+		for order, w := range f.orders(0) {
+			t.Run(string(order), func(t *testing.T) {
+				first := int64(1)
+				rapid.Check(t, func(r *rapid.T) {
+					first += 2
+					w.cap = rapid.SampledFrom([]int{1, 3, 10, 25}).Draw(r, "cap")
+					m := &windowMachine{fixture: f, Windows: w, first: first, epoch: w.epoch(), tokens: []string{"none"},
+						id: rapid.SampledFrom(scales).Draw(r, "scale")}
+					for range m.ids() {
+						m.models = append(m.models, &listModel{order: order, cap: w.cap})
+					}
+					r.Repeat(m.actions())
+					m.checkWalks(r)
+				})
+			})
+		}
+	})
+}
