@@ -21,6 +21,7 @@ const (
 	listFriends
 	listLikesFriendsFirst
 	listLikesNewest
+	listHomeLive
 )
 
 // list names one list: its kind, whose it is, and, where the order is the viewer's own, for whom.
@@ -30,12 +31,13 @@ type list struct {
 	viewer social.PlayerID
 }
 
-// A cursor is version, kind, part, key and the first bytes of an HMAC over these and the list.
+// A cursor is version, kind, a place of a length that goes with the kind, and the first bytes of an
+// HMAC over these and the list. The place in a connection is part and key, in a live stream the log's
+// epoch and the sequence.
 const (
 	cursorVersion = 1
-	cursorHead    = 3 + 8
+	cursorHead    = 2
 	cursorMAC     = 8
-	cursorSize    = cursorHead + cursorMAC
 )
 
 // Cursors writes and reads cursors.
@@ -45,27 +47,47 @@ type Cursors struct{ key []byte }
 func NewCursors(key []byte) Cursors { return Cursors{key: key} }
 
 func (c Cursors) encode(l list, p social.Position) string {
-	var b [cursorSize]byte
-	b[0], b[1], b[2] = cursorVersion, byte(l.kind), p.Part
-	binary.BigEndian.PutUint64(b[3:], uint64(p.Key))
-	copy(b[cursorHead:], c.mac(b[:cursorHead], l))
-	return base64.RawURLEncoding.EncodeToString(b[:])
+	return c.seal(l, binary.BigEndian.AppendUint64([]byte{p.Part}, uint64(p.Key)))
+}
+
+func (c Cursors) encodeLive(l list, p social.LogPlace) string {
+	return c.seal(l, binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, p.Epoch), uint64(p.Seq)))
 }
 
 // decode reads a cursor of the given list; one of another list, or a changed one, is BAD_USER_INPUT.
 func (c Cursors) decode(l list, cursor string) (*social.Position, error) {
-	var b [cursorSize]byte
-	if len(cursor) != base64.RawURLEncoding.EncodedLen(cursorSize) {
+	place, err := c.open(l, cursor, 9)
+	if err != nil {
+		return nil, err
+	}
+	return &social.Position{Part: place[0], Key: int64(binary.BigEndian.Uint64(place[1:]))}, nil
+}
+
+// decodeLive is decode for live streams.
+func (c Cursors) decodeLive(l list, cursor string) (*social.LogPlace, error) {
+	place, err := c.open(l, cursor, 16)
+	if err != nil {
+		return nil, err
+	}
+	return &social.LogPlace{Epoch: binary.BigEndian.Uint64(place), Seq: int64(binary.BigEndian.Uint64(place[8:]))}, nil
+}
+
+func (c Cursors) seal(l list, place []byte) string {
+	head := append([]byte{cursorVersion, byte(l.kind)}, place...)
+	return base64.RawURLEncoding.EncodeToString(append(head, c.mac(head, l)...))
+}
+
+// open gives the place, of the given length.
+func (c Cursors) open(l list, cursor string, length int) ([]byte, error) {
+	end := cursorHead + length
+	if len(cursor) != base64.RawURLEncoding.EncodedLen(end+cursorMAC) {
 		return nil, errCursor()
 	}
-	if _, err := base64.RawURLEncoding.Strict().Decode(b[:], []byte(cursor)); err != nil {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || b[0] != cursorVersion || b[1] != byte(l.kind) || subtle.ConstantTimeCompare(b[end:], c.mac(b[:end], l)) == 0 {
 		return nil, errCursor()
 	}
-	if b[0] != cursorVersion || b[1] != byte(l.kind) ||
-		subtle.ConstantTimeCompare(b[cursorHead:], c.mac(b[:cursorHead], l)) == 0 {
-		return nil, errCursor()
-	}
-	return &social.Position{Part: b[2], Key: int64(binary.BigEndian.Uint64(b[3:]))}, nil
+	return b[cursorHead:end], nil
 }
 
 func (c Cursors) mac(head []byte, l list) []byte {

@@ -39,15 +39,18 @@ func (r *Resolver) feedConnection(l list, args social.PageArgs, page social.Page
 		Nodes: make([]*social.Feed, len(page.Items)),
 	}
 	for i, entry := range page.Items {
-		c.Nodes[i] = entry.Feed
-		c.Edges[i] = &model.FeedEdge{
-			Cursor: r.Cursors.encode(l, social.Position{Key: int64(entry.Feed.ID)}),
-			Node:   entry.Feed,
-			Reason: entry.Reason,
-		}
+		c.Nodes[i], c.Edges[i] = entry.Feed, r.feedEdge(l, entry)
 	}
 	c.PageInfo = pageInfo(args, page.HasNext, len(c.Edges), func(i int) string { return c.Edges[i].Cursor })
 	return c
+}
+
+func (r *Resolver) feedEdge(l list, entry service.FeedEntry) *model.FeedEdge {
+	return &model.FeedEdge{
+		Cursor: r.Cursors.encode(l, social.Position{Key: int64(entry.Feed.ID)}),
+		Node:   entry.Feed,
+		Reason: entry.Reason,
+	}
 }
 
 func (r *Resolver) playerConnection(l list, args social.PageArgs, ask service.PlayerListAsk, page social.Page[social.PlayerEdge]) *model.PlayerConnection {

@@ -23,10 +23,19 @@ type Accounts interface {
 	LogOut(ctx context.Context, viewer social.Viewer) error
 }
 
+// Live is the live delivery of events to players.
+type Live interface {
+	// Subscribe lets a player listen until ctx ends: from since on, or from now on. Next waits for the next
+	// item, the first of which says where the subscription begins; its errors end the subscription.
+	Subscribe(ctx context.Context, player social.PlayerID, since *social.LogPlace) (
+		next func(context.Context) (social.LiveItem, error), err error)
+}
+
 // Resolver is the root of all resolvers.
 type Resolver struct {
 	Services *service.Services
 	Accounts Accounts
+	Live     Live
 	Cursors  Cursors
 }
 
@@ -66,14 +75,19 @@ func (r *Resolver) Query() generated.QueryResolver { return queryResolver{r} }
 // Session implements generated.ResolverRoot.
 func (r *Resolver) Session() generated.SessionResolver { return sessionResolver{} }
 
+// Subscription implements generated.ResolverRoot.
+func (r *Resolver) Subscription() generated.SubscriptionResolver { return subscriptionResolver{r} }
+
 // Viewer implements generated.ResolverRoot.
 func (r *Resolver) Viewer() generated.ViewerResolver { return viewerResolver{} }
 
-// Loading gives every answer, and every mutation within one, loaders of its own.
+// Loading gives every answer, and every mutation within one, loaders of its own. An event of a subscription
+// is an answer; what feeds it takes turns with what sends it.
 type Loading struct{ Services *service.Services }
 
 var _ interface {
 	graphql.HandlerExtension
+	graphql.OperationInterceptor
 	graphql.ResponseInterceptor
 	graphql.RootFieldInterceptor
 } = Loading{}
@@ -84,9 +98,36 @@ func (Loading) ExtensionName() string { return "Loading" }
 // Validate implements graphql.HandlerExtension.
 func (Loading) Validate(graphql.ExecutableSchema) error { return nil }
 
-// InterceptResponse makes the loaders of an answer.
+type turnKey struct{}
+
+// InterceptOperation makes the turns of a subscription.
+func (Loading) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+	if graphql.GetOperationContext(ctx).Operation.Operation == ast.Subscription {
+		ctx = context.WithValue(ctx, turnKey{}, make(chan struct{}, 1))
+	}
+	return next(ctx)
+}
+
+// InterceptResponse makes the loaders of an answer. For a subscription it is called when the event before has
+// been sent, and waits for the next one.
 func (l Loading) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	if turns, ok := ctx.Value(turnKey{}).(chan struct{}); ok {
+		select {
+		case turns <- struct{}{}:
+		default: // the subscription has ended without taking its last turn
+		}
+	}
 	return next(l.with(ctx))
+}
+
+// turn waits until the next event of the subscription is waited for. It is called once for each event.
+func turn(ctx context.Context) error {
+	select {
+	case <-ctx.Value(turnKey{}).(chan struct{}):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // InterceptRootField makes new loaders for each mutation, so that none sees what was read before the

@@ -40,6 +40,7 @@ type ResolverRoot interface {
 	PlayerEdge() PlayerEdgeResolver
 	Query() QueryResolver
 	Session() SessionResolver
+	Subscription() SubscriptionResolver
 	Viewer() ViewerResolver
 }
 
@@ -67,6 +68,11 @@ type ComplexityRoot struct {
 		Visibility   func(childComplexity int) int
 	}
 
+	FeedAdded struct {
+		Cursor func(childComplexity int) int
+		Edge   func(childComplexity int) int
+	}
+
 	FeedConnection struct {
 		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
@@ -86,9 +92,19 @@ type ComplexityRoot struct {
 		Reason func(childComplexity int) int
 	}
 
+	FeedEdited struct {
+		Cursor func(childComplexity int) int
+		Feed   func(childComplexity int) int
+	}
+
 	FeedPayload struct {
 		Feed       func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+	}
+
+	FeedRemoved struct {
+		Cursor func(childComplexity int) int
+		FeedID func(childComplexity int) int
 	}
 
 	Like struct {
@@ -198,6 +214,18 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
+	StreamGap struct {
+		Cursor func(childComplexity int) int
+	}
+
+	StreamStarted struct {
+		Cursor func(childComplexity int) int
+	}
+
+	Subscription struct {
+		HomeFeedUpdated func(childComplexity int, since *string) int
+	}
+
 	UserError struct {
 		Code    func(childComplexity int) int
 		Field   func(childComplexity int) int
@@ -282,6 +310,9 @@ type QueryResolver interface {
 }
 type SessionResolver interface {
 	Player(ctx context.Context, obj *model.Session) (*social.Player, error)
+}
+type SubscriptionResolver interface {
+	HomeFeedUpdated(ctx context.Context, since *string) (<-chan model.HomeFeedEvent, error)
 }
 type ViewerResolver interface {
 	Player(ctx context.Context, obj *social.Viewer) (*social.Player, error)
@@ -401,6 +432,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Feed.Visibility(childComplexity), true
 
+	case "FeedAdded.cursor":
+		if e.ComplexityRoot.FeedAdded.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedAdded.Cursor(childComplexity), true
+	case "FeedAdded.edge":
+		if e.ComplexityRoot.FeedAdded.Edge == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedAdded.Edge(childComplexity), true
+
 	case "FeedConnection.edges":
 		if e.ComplexityRoot.FeedConnection.Edges == nil {
 			break
@@ -464,6 +508,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FeedEdge.Reason(childComplexity), true
 
+	case "FeedEdited.cursor":
+		if e.ComplexityRoot.FeedEdited.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedEdited.Cursor(childComplexity), true
+	case "FeedEdited.feed":
+		if e.ComplexityRoot.FeedEdited.Feed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedEdited.Feed(childComplexity), true
+
 	case "FeedPayload.feed":
 		if e.ComplexityRoot.FeedPayload.Feed == nil {
 			break
@@ -476,6 +533,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.FeedPayload.UserErrors(childComplexity), true
+
+	case "FeedRemoved.cursor":
+		if e.ComplexityRoot.FeedRemoved.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedRemoved.Cursor(childComplexity), true
+	case "FeedRemoved.feedId":
+		if e.ComplexityRoot.FeedRemoved.FeedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedRemoved.FeedID(childComplexity), true
 
 	case "Like.feed":
 		if e.ComplexityRoot.Like.Feed == nil {
@@ -999,6 +1069,32 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SessionPayload.UserErrors(childComplexity), true
 
+	case "StreamGap.cursor":
+		if e.ComplexityRoot.StreamGap.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StreamGap.Cursor(childComplexity), true
+
+	case "StreamStarted.cursor":
+		if e.ComplexityRoot.StreamStarted.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StreamStarted.Cursor(childComplexity), true
+
+	case "Subscription.homeFeedUpdated":
+		if e.ComplexityRoot.Subscription.HomeFeedUpdated == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_homeFeedUpdated_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.HomeFeedUpdated(childComplexity, args["since"].(*string)), true
+
 	case "UserError.code":
 		if e.ComplexityRoot.UserError.Code == nil {
 			break
@@ -1092,6 +1188,23 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			ctx = graphql.WithLazyInputUnmarshalerIndex(ctx, inputUnmarshalers)
 			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
 			var buf bytes.Buffer
+			data.MarshalGQL(&buf)
+
+			return &graphql.Response{
+				Data: buf.Bytes(),
+			}
+		}
+	case ast.Subscription:
+		next := ec._Subscription(ctx, opCtx.Operation.SelectionSet)
+
+		var buf bytes.Buffer
+		return func(ctx context.Context) *graphql.Response {
+			buf.Reset()
+			data := next(ctx)
+
+			if data == nil {
+				return nil
+			}
 			data.MarshalGQL(&buf)
 
 			return &graphql.Response{
@@ -1548,6 +1661,62 @@ type Mutation {
     "What to do it with."
     input: FeedInput!
   ): FeedPayload!
+}
+
+"""
+The first event of each subscription is StreamStarted: from then on nothing is missed. Whoever does not take the
+events is told SLOW_CONSUMER, and the subscription ends.
+"""
+type Subscription {
+  """
+  Live home page. With since, what was missed follows StreamStarted, or a StreamGap says that the page must be read
+  again. UNAUTHENTICATED for an anonymous viewer.
+  """
+  homeFeedUpdated(
+    "The cursor of the last event that was taken."
+    since: Cursor
+  ): HomeFeedEvent!
+}
+
+# ---------------------------------------------------------------- live events
+
+"What happens on the viewer's home page. Each event's cursor is the place right behind it."
+union HomeFeedEvent = StreamStarted | FeedAdded | FeedEdited | FeedRemoved | StreamGap
+
+"Live; subscribe first, read the page after it."
+type StreamStarted {
+  "Where this stream begins: since where given, else now."
+  cursor: Cursor!
+}
+
+"Events were lost or are too old to replay: read the page again, then go on."
+type StreamGap {
+  "The stream's place now."
+  cursor: Cursor!
+}
+
+"A feed is new. It stands where its edge's cursor says, which need not be the top of the page."
+type FeedAdded {
+  "The place behind this event."
+  cursor: Cursor!
+  "The feed as it is now, and its place on the home page."
+  edge: FeedEdge!
+}
+
+"A feed's text was changed."
+type FeedEdited {
+  "The place behind this event."
+  cursor: Cursor!
+  "The feed as it is now."
+  feed: Feed!
+}
+
+"A feed is gone."
+type FeedRemoved {
+  "The place behind this event."
+  cursor: Cursor!
+  "The feed's id."
+  feedId: ID!
 }
 
 # ---------------------------------------------------------------- inputs
@@ -2445,6 +2614,20 @@ func (ec *executionContext) field_Query_player_args(ctx context.Context, rawArgs
 	return args, nil
 }
 
+func (ec *executionContext) field_Subscription_homeFeedUpdated_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "since",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOCursor2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["since"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field___Directive_args_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2901,6 +3084,61 @@ func (ec *executionContext) fieldContext_Feed_likes(ctx context.Context, field g
 	return fc, nil
 }
 
+func (ec *executionContext) _FeedAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *model.FeedAdded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedAdded_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCursor2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedAdded_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedAdded", field, false, false, "Cursor")
+}
+
+func (ec *executionContext) _FeedAdded_edge(ctx context.Context, field graphql.CollectedField, obj *model.FeedAdded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedAdded_edge(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edge, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.FeedEdge) graphql.Marshaler {
+			return ec.marshalNFeedEdge2ᚖcircleᚋgraphᚋmodelᚐFeedEdge(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedAdded_edge(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FeedAdded",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FeedEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _FeedConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.FeedConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3167,6 +3405,61 @@ func (ec *executionContext) fieldContext_FeedEdge_reason(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("FeedEdge", field, false, false, "FeedReason")
 }
 
+func (ec *executionContext) _FeedEdited_cursor(ctx context.Context, field graphql.CollectedField, obj *model.FeedEdited) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedEdited_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCursor2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedEdited_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedEdited", field, false, false, "Cursor")
+}
+
+func (ec *executionContext) _FeedEdited_feed(ctx context.Context, field graphql.CollectedField, obj *model.FeedEdited) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedEdited_feed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Feed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Feed) graphql.Marshaler {
+			return ec.marshalNFeed2ᚖcircleᚋinternalᚋsocialᚐFeed(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedEdited_feed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FeedEdited",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Feed(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _FeedPayload_feed(ctx context.Context, field graphql.CollectedField, obj *model.FeedPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3229,6 +3522,52 @@ func (ec *executionContext) fieldContext_FeedPayload_userErrors(_ context.Contex
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _FeedRemoved_cursor(ctx context.Context, field graphql.CollectedField, obj *model.FeedRemoved) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedRemoved_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCursor2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedRemoved_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedRemoved", field, false, false, "Cursor")
+}
+
+func (ec *executionContext) _FeedRemoved_feedId(ctx context.Context, field graphql.CollectedField, obj *model.FeedRemoved) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedRemoved_feedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FeedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedRemoved_feedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedRemoved", field, false, false, "ID")
 }
 
 func (ec *executionContext) _Like_id(ctx context.Context, field graphql.CollectedField, obj *social.Like) (ret graphql.Marshaler) {
@@ -5453,6 +5792,96 @@ func (ec *executionContext) fieldContext_SessionPayload_userErrors(_ context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _StreamGap_cursor(ctx context.Context, field graphql.CollectedField, obj *model.StreamGap) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StreamGap_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCursor2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StreamGap_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StreamGap", field, false, false, "Cursor")
+}
+
+func (ec *executionContext) _StreamStarted_cursor(ctx context.Context, field graphql.CollectedField, obj *model.StreamStarted) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StreamStarted_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCursor2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StreamStarted_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StreamStarted", field, false, false, "Cursor")
+}
+
+func (ec *executionContext) _Subscription_homeFeedUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_homeFeedUpdated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscription().HomeFeedUpdated(ctx, fc.Args["since"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.HomeFeedEvent) graphql.Marshaler {
+			return ec.marshalNHomeFeedEvent2circleᚋgraphᚋmodelᚐHomeFeedEvent(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_homeFeedUpdated(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type HomeFeedEvent does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscription_homeFeedUpdated_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _UserError_code(ctx context.Context, field graphql.CollectedField, obj *social.Error) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -7050,6 +7479,54 @@ func UnmarshalUpdateProfileInput(ctx context.Context, raw any) (model.UpdateProf
 
 // region    ************************** interface.gotpl ***************************
 
+func (ec *executionContext) _HomeFeedEvent(ctx context.Context, sel ast.SelectionSet, obj model.HomeFeedEvent) graphql.Marshaler {
+	switch obj := (obj).(type) {
+	case nil:
+		return graphql.Null
+	case model.StreamStarted:
+		return ec._StreamStarted(ctx, sel, &obj)
+	case *model.StreamStarted:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._StreamStarted(ctx, sel, obj)
+	case model.StreamGap:
+		return ec._StreamGap(ctx, sel, &obj)
+	case *model.StreamGap:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._StreamGap(ctx, sel, obj)
+	case model.FeedRemoved:
+		return ec._FeedRemoved(ctx, sel, &obj)
+	case *model.FeedRemoved:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._FeedRemoved(ctx, sel, obj)
+	case model.FeedEdited:
+		return ec._FeedEdited(ctx, sel, &obj)
+	case *model.FeedEdited:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._FeedEdited(ctx, sel, obj)
+	case model.FeedAdded:
+		return ec._FeedAdded(ctx, sel, &obj)
+	case *model.FeedAdded:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._FeedAdded(ctx, sel, obj)
+	default:
+		if typedObj, ok := obj.(graphql.Marshaler); ok {
+			return typedObj
+		} else {
+			panic(fmt.Errorf("unexpected type %T; non-generated variants of HomeFeedEvent must implement graphql.Marshaler", obj))
+		}
+	}
+}
+
 func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj model.Node) graphql.Marshaler {
 	switch obj := (obj).(type) {
 	case nil:
@@ -7222,6 +7699,44 @@ func (ec *executionContext) _Feed(ctx context.Context, sel ast.SelectionSet, obj
 	return out
 }
 
+var feedAddedImplementors = []string{"FeedAdded", "HomeFeedEvent"}
+
+func (ec *executionContext) _FeedAdded(ctx context.Context, sel ast.SelectionSet, obj *model.FeedAdded) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, feedAddedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FeedAdded")
+		case "cursor":
+			out.Values[i] = ec._FeedAdded_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "edge":
+			out.Values[i] = ec._FeedAdded_edge(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var feedConnectionImplementors = []string{"FeedConnection"}
 
 func (ec *executionContext) _FeedConnection(ctx context.Context, sel ast.SelectionSet, obj *model.FeedConnection) graphql.Marshaler {
@@ -7356,6 +7871,44 @@ func (ec *executionContext) _FeedEdge(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var feedEditedImplementors = []string{"FeedEdited", "HomeFeedEvent"}
+
+func (ec *executionContext) _FeedEdited(ctx context.Context, sel ast.SelectionSet, obj *model.FeedEdited) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, feedEditedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FeedEdited")
+		case "cursor":
+			out.Values[i] = ec._FeedEdited_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "feed":
+			out.Values[i] = ec._FeedEdited_feed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var feedPayloadImplementors = []string{"FeedPayload"}
 
 func (ec *executionContext) _FeedPayload(ctx context.Context, sel ast.SelectionSet, obj *model.FeedPayload) graphql.Marshaler {
@@ -7374,6 +7927,44 @@ func (ec *executionContext) _FeedPayload(ctx context.Context, sel ast.SelectionS
 			}
 		case "userErrors":
 			out.Values[i] = ec._FeedPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var feedRemovedImplementors = []string{"FeedRemoved", "HomeFeedEvent"}
+
+func (ec *executionContext) _FeedRemoved(ctx context.Context, sel ast.SelectionSet, obj *model.FeedRemoved) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, feedRemovedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FeedRemoved")
+		case "cursor":
+			out.Values[i] = ec._FeedRemoved_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "feedId":
+			out.Values[i] = ec._FeedRemoved_feedId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -8180,6 +8771,92 @@ func (ec *executionContext) _SessionPayload(ctx context.Context, sel ast.Selecti
 	return out
 }
 
+var streamGapImplementors = []string{"StreamGap", "HomeFeedEvent"}
+
+func (ec *executionContext) _StreamGap(ctx context.Context, sel ast.SelectionSet, obj *model.StreamGap) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, streamGapImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("StreamGap")
+		case "cursor":
+			out.Values[i] = ec._StreamGap_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var streamStartedImplementors = []string{"StreamStarted", "HomeFeedEvent"}
+
+func (ec *executionContext) _StreamStarted(ctx context.Context, sel ast.SelectionSet, obj *model.StreamStarted) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, streamStartedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("StreamStarted")
+		case "cursor":
+			out.Values[i] = ec._StreamStarted_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var subscriptionImplementors = []string{"Subscription"}
+
+func (ec *executionContext) _Subscription(ctx context.Context, sel ast.SelectionSet) func(ctx context.Context) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, subscriptionImplementors)
+	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
+		Object: "Subscription",
+	})
+	if len(fields) != 1 {
+		graphql.AddErrorf(ctx, "must subscribe to exactly one stream")
+		return nil
+	}
+
+	switch fields[0].Name {
+	case "homeFeedUpdated":
+		return ec._Subscription_homeFeedUpdated(ctx, fields[0])
+	default:
+		panic("unknown field " + strconv.Quote(fields[0].Name))
+	}
+}
+
 var userErrorImplementors = []string{"UserError"}
 
 func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet, obj *social.Error) graphql.Marshaler {
@@ -8757,6 +9434,14 @@ func (ec *executionContext) unmarshalNFeedReason2circleᚋinternalᚋsocialᚐFe
 
 func (ec *executionContext) marshalNFeedReason2circleᚋinternalᚋsocialᚐFeedReason(ctx context.Context, sel ast.SelectionSet, v social.FeedReason) graphql.Marshaler {
 	return v
+}
+
+func (ec *executionContext) marshalNHomeFeedEvent2circleᚋgraphᚋmodelᚐHomeFeedEvent(ctx context.Context, sel ast.SelectionSet, v model.HomeFeedEvent) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "HomeFeedEvent!")
+		return graphql.Null
+	}
+	return ec._HomeFeedEvent(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNID2circleᚋinternalᚋsocialᚐFeedID(ctx context.Context, v any) (social.FeedID, error) {

@@ -8,6 +8,11 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
+// What happens on the viewer's home page. Each event's cursor is the place right behind it.
+type HomeFeedEvent interface {
+	IsHomeFeedEvent()
+}
+
 // A new feed.
 type CreateFeedInput struct {
 	// 1 to 100,000 characters.
@@ -34,6 +39,16 @@ type EditFeedInput struct {
 	Content string `json:"content"`
 }
 
+// A feed is new. It stands where its edge's cursor says, which need not be the top of the page.
+type FeedAdded struct {
+	// The place behind this event.
+	Cursor string `json:"cursor"`
+	// The feed as it is now, and its place on the home page.
+	Edge *FeedEdge `json:"edge"`
+}
+
+func (FeedAdded) IsHomeFeedEvent() {}
+
 // A list of feeds.
 type FeedConnection struct {
 	// The entries with their cursors.
@@ -54,6 +69,16 @@ type FeedEdge struct {
 	Reason social.FeedReason `json:"reason"`
 }
 
+// A feed's text was changed.
+type FeedEdited struct {
+	// The place behind this event.
+	Cursor string `json:"cursor"`
+	// The feed as it is now.
+	Feed *social.Feed `json:"feed"`
+}
+
+func (FeedEdited) IsHomeFeedEvent() {}
+
 // A feed.
 type FeedInput struct {
 	// The feed's id.
@@ -67,6 +92,16 @@ type FeedPayload struct {
 	// Why it failed; empty on success.
 	UserErrors []*social.Error `json:"userErrors"`
 }
+
+// A feed is gone.
+type FeedRemoved struct {
+	// The place behind this event.
+	Cursor string `json:"cursor"`
+	// The feed's id.
+	FeedID string `json:"feedId"`
+}
+
+func (FeedRemoved) IsHomeFeedEvent() {}
 
 // A like in a list.
 type LikeEdge struct {
@@ -144,6 +179,27 @@ type SignUpInput struct {
 	Name string `json:"name"`
 	// 8 to 128 characters.
 	Password string `json:"password"`
+}
+
+// Events were lost or are too old to replay: read the page again, then go on.
+type StreamGap struct {
+	// The stream's place now.
+	Cursor string `json:"cursor"`
+}
+
+func (StreamGap) IsHomeFeedEvent() {}
+
+// Live; subscribe first, read the page after it.
+type StreamStarted struct {
+	// Where this stream begins: since where given, else now.
+	Cursor string `json:"cursor"`
+}
+
+func (StreamStarted) IsHomeFeedEvent() {}
+
+// The first event of each subscription is StreamStarted: from then on nothing is missed. Whoever does not take the
+// events is told SLOW_CONSUMER, and the subscription ends.
+type Subscription struct {
 }
 
 // What to change of the viewer's profile.

@@ -59,7 +59,7 @@ type App struct {
 // Open starts everything but the listener, each part after those that it leans on:
 //
 //	data folder, relational store and migrations, node lease, Redis, fences, index epochs,
-//	services and outbox workers, access changes, outside identity, HTTP.
+//	services and outbox workers, live delivery, access changes, outside identity, HTTP.
 //
 // Close stops them in the opposite order.
 func Open(ctx context.Context, o Options) (_ *App, err error) {
@@ -80,6 +80,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	}
 	a.base = base
 	runner := a.startServices(ctx, o, base, cache, registry)
+	hub := a.startLive(ctx, o, cache, registry)
 	if err := a.startAccounts(ctx, o, base, runner); err != nil {
 		return nil, err
 	}
@@ -97,6 +98,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 		Schema: graph.NewSchema(&graph.Resolver{
 			Services: a.Services,
 			Accounts: a.Accounts,
+			Live:     hub,
 			Cursors:  graph.NewCursors(auth.DeriveKey(base.secret, "cursor")),
 		}),
 		Extensions:   []graphql.HandlerExtension{graph.Loading{Services: a.Services}},
@@ -116,7 +118,9 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 // a mutation runs the near stage of its events, which refreshes the services' entities.
 func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redisstore.Store, registry *prometheus.Registry) *outbox.Runner {
 	near := &fanout.Near{}
-	runner := outbox.New(outbox.Config{Store: b.store, Near: near, Metrics: registry, Now: o.Now, Log: o.Log})
+	runner := outbox.New(outbox.Config{
+		Store: b.store, Near: near, Far: farStages(b, cache, registry), Metrics: registry, Now: o.Now, Log: o.Log,
+	})
 	a.Services = service.New(service.Deps{
 		Store: transactions{b.store},
 		Lists: b.store,

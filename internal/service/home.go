@@ -46,11 +46,43 @@ func (h *Home) hydrate(ctx context.Context, viewer social.Viewer, ids []social.F
 		if head == nil || head.Deleted {
 			continue
 		}
-		reason := social.ReasonFollowed
-		if head.AuthorID == viewer.Player {
-			reason = social.ReasonOwn
+		entries = append(entries, FeedEntry{Feed: head, Counters: counters[id], Reason: homeReason(viewer, head)})
+	}
+	return entries, nil
+}
+
+func homeReason(viewer social.Viewer, head *social.Feed) social.FeedReason {
+	if head.AuthorID == viewer.Player {
+		return social.ReasonOwn
+	}
+	return social.ReasonFollowed
+}
+
+// Live tells which of the feeds belong on the viewer's home page now: the viewer's own, and those of followed
+// players that the viewer may see. Tombstones are judged as the feeds that they were, so that who could see a
+// feed can be told that it is gone. Counters are not read.
+func (h *Home) Live(ctx context.Context, viewer social.Viewer, ids []social.FeedID) (map[social.FeedID]FeedEntry, error) {
+	heads, err := h.feeds.heads.Get(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var authors []social.PlayerID
+	for _, head := range heads {
+		if head.AuthorID != viewer.Player {
+			authors = append(authors, head.AuthorID)
 		}
-		entries = append(entries, FeedEntry{Feed: head, Counters: counters[id], Reason: reason})
+	}
+	relations, err := h.feeds.relations.Of(ctx, viewer, authors)
+	if err != nil {
+		return nil, err
+	}
+	entries := make(map[social.FeedID]FeedEntry, len(heads))
+	for id, head := range heads {
+		relation := relations[head.AuthorID]
+		own := head.AuthorID == viewer.Player
+		if (own || relation.Following) && head.Visibility.VisibleTo(head.AuthorID, viewer.Player, relation) {
+			entries[id] = FeedEntry{Feed: head, Reason: homeReason(viewer, head)}
+		}
 	}
 	return entries, nil
 }

@@ -1,0 +1,232 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"circle/internal/testkit"
+)
+
+const homeFeedUpdated = `subscription($since:Cursor){homeFeedUpdated(since:$since){__typename
+	... on StreamStarted{cursor} ... on StreamGap{cursor}
+	... on FeedAdded{cursor edge{cursor reason node{id content likeCount hasLiked author{name isFollowing}}}}
+	... on FeedEdited{cursor feed{id content likeCount hasLiked}}
+	... on FeedRemoved{cursor feedId}}}`
+
+type liveFeed struct {
+	ID, Content string
+	LikeCount   int
+	HasLiked    bool
+}
+
+type liveEvent struct {
+	Typename string `json:"__typename"`
+	Cursor   string
+	Edge     struct {
+		Cursor, Reason string
+		Node           liveFeed
+	}
+	Feed   liveFeed
+	FeedID string
+}
+
+// home is a player's live home page.
+type home struct{ *testkit.Stream }
+
+func listen(t *testing.T, p testkit.Player, since any) home {
+	t.Helper()
+	h := home{p.Subscribe(t, homeFeedUpdated, testkit.Vars{"since": since})}
+	e := h.event(t)
+	require.Equal(t, "StreamStarted", e.Typename)
+	if since != nil {
+		require.Equal(t, since, e.Cursor)
+	}
+	return h
+}
+
+func (h home) event(t *testing.T) liveEvent {
+	t.Helper()
+	answer, ok := h.Next(t)
+	require.True(t, ok, "the stream has ended")
+	require.Empty(t, answer.Errors)
+	var data struct{ HomeFeedUpdated liveEvent }
+	require.NoError(t, json.Unmarshal(answer.Data, &data), answer.Raw)
+	require.NotEmpty(t, data.HomeFeedUpdated.Cursor)
+	return data.HomeFeedUpdated
+}
+
+// added takes the next event, which adds the feed.
+func (h home) added(t *testing.T, feed string) liveEvent {
+	t.Helper()
+	e := h.event(t)
+	require.Equal(t, "FeedAdded", e.Typename)
+	require.Equal(t, feed, e.Edge.Node.ID)
+	return e
+}
+
+// twoServers are two on the same stores, or the same one twice where stores serve one.
+func twoServers(t *testing.T) (one, two *testkit.App) {
+	t.Helper()
+	stores := testkit.NewStores(t)
+	one = testkit.Start(t, stores)
+	if stores.Embedded() {
+		return one, one
+	}
+	return one, testkit.Start(t, stores)
+}
+
+func TestLiveHomePage(t *testing.T) {
+	one, two := twoServers(t)
+	author, fan, friend, stranger := one.SignUp(t, "author"), one.SignUp(t, "fan"), one.SignUp(t, "friend"), one.SignUp(t, "stranger")
+	for _, p := range []testkit.Player{fan, friend} {
+		testkit.Must(t)(p.Follow(author))
+	}
+	testkit.Must(t)(author.Follow(friend))
+	own, far, near, none := listen(t, author, nil), listen(t, fan.On(two), nil), listen(t, friend.On(two), nil), listen(t, stranger, nil)
+
+	open := author.MustPost(t, "for all", "PUBLIC")
+	e := far.added(t, open)
+	assert.Equal(t, "FOLLOWED", e.Edge.Reason)
+	assert.Equal(t, "for all", e.Edge.Node.Content)
+	near.added(t, open)
+	assert.Equal(t, "OWN", own.added(t, open).Edge.Reason)
+
+	older := testkit.Read[map[string]struct{ Nodes []testkit.ID }](t, one, fan.Token,
+		"query($c:Cursor){homeFeed(first:5,after:$c){nodes{id}}}", testkit.Vars{"c": e.Edge.Cursor})
+	assert.Empty(t, older["homeFeed"].Nodes, "the edge's cursor is one of the home page")
+
+	secret, inner := author.MustPost(t, "mine", "PRIVATE"), author.MustPost(t, "for friends", "FRIENDS")
+	own.added(t, secret)
+	own.added(t, inner)
+	near.added(t, inner)
+	testkit.Must(t)(author.Edit(inner, "for good friends"))
+	for _, h := range []home{own, near} {
+		e := h.event(t)
+		assert.Equal(t, "FeedEdited", e.Typename)
+		assert.Equal(t, liveFeed{ID: inner, Content: "for good friends"}, e.Feed)
+	}
+	testkit.Must(t)(author.Delete(inner))
+	for _, h := range []home{own, near} {
+		e := h.event(t)
+		assert.Equal(t, "FeedRemoved", e.Typename)
+		assert.Equal(t, inner, e.FeedID)
+	}
+
+	testkit.Must(t)(fan.Like(open))
+	testkit.Must(t)(author.Edit(open, "for everybody"))
+	assert.Equal(t, liveFeed{ID: open, Content: "for everybody", LikeCount: 1, HasLiked: true}, far.event(t).Feed,
+		"nothing of what is for friends came, and counters are as of the event")
+
+	testkit.Must(t)(friend.Unfollow(author))
+	last := author.MustPost(t, "last", "PUBLIC")
+	far.added(t, last)
+	mine := friend.MustPost(t, "my own", "PUBLIC")
+	assert.Equal(t, "FeedEdited", near.event(t).Typename)
+	near.added(t, mine)
+	testkit.Must(t)(stranger.Follow(author))
+	late := author.MustPost(t, "to one more", "FANS")
+	none.added(t, late)
+}
+
+func TestLiveFeedsComeWithinASecond(t *testing.T) {
+	one, two := twoServers(t)
+	author, fan := one.SignUp(t, "author"), one.SignUp(t, "fan")
+	testkit.Must(t)(fan.Follow(author))
+	h := listen(t, fan.On(two), nil)
+	lags := make([]time.Duration, 9)
+	for i := range lags {
+		feed := author.MustPost(t, fmt.Sprint(i), "PUBLIC")
+		posted := time.Now()
+		h.added(t, feed)
+		lags[i] = time.Since(posted)
+	}
+	slices.Sort(lags)
+	require.Less(t, lags[len(lags)/2], time.Second, "%v", lags)
+}
+
+func TestWhatWasMissedLiveComesWithSince(t *testing.T) {
+	one, two := twoServers(t)
+	author, fan := one.SignUp(t, "author"), one.SignUp(t, "fan")
+	testkit.Must(t)(fan.Follow(author))
+	h := listen(t, fan, nil)
+	cut := h.added(t, author.MustPost(t, "before the cut", "PUBLIC")).Cursor
+	h.Close()
+
+	var missed []string
+	for i := range 20 {
+		missed = append(missed, author.MustPost(t, fmt.Sprint("missed ", i), "PUBLIC"))
+	}
+	h = listen(t, fan.On(two), cut)
+	for _, feed := range missed {
+		h.added(t, feed)
+	}
+	live := author.MustPost(t, "live", "PUBLIC")
+	h.added(t, live)
+	h.Close()
+
+	for i := range 300 {
+		missed = append(missed, author.MustPost(t, fmt.Sprint("too many ", i), "PUBLIC"))
+	}
+	require.Eventually(t, func() bool {
+		stats, err := one.Outbox(t.Context())
+		return err == nil && stats.Near+stats.Far == 0
+	}, 30*time.Second, 10*time.Millisecond)
+	h = listen(t, fan, cut)
+	gap := h.event(t)
+	require.Equal(t, "StreamGap", gap.Typename)
+	feed := author.MustPost(t, "after the gap", "PUBLIC")
+	h.added(t, feed)
+	h = listen(t, fan.On(two), gap.Cursor)
+	h.added(t, feed)
+}
+
+func TestLiveHomePageRefuses(t *testing.T) {
+	app := testkit.Start(t, testkit.NewStores(t))
+	fan, other := app.SignUp(t, "fan"), app.SignUp(t, "other")
+	foreign := listen(t, other, nil)
+	place := foreign.added(t, other.MustPost(t, "mine", "PRIVATE"))
+	for _, c := range []struct {
+		name, code string
+		player     testkit.Player
+		since      any
+	}{
+		{"anonymous", "UNAUTHENTICATED", testkit.Player{App: app}, nil},
+		{"no cursor", "BAD_USER_INPUT", fan, "no cursor"},
+		{"somebody else's cursor", "BAD_USER_INPUT", fan, place.Cursor},
+		{"a cursor of the home page", "BAD_USER_INPUT", other, place.Edge.Cursor},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := c.player.Subscribe(t, homeFeedUpdated, testkit.Vars{"since": c.since})
+			answer, ok := s.Next(t)
+			require.True(t, ok)
+			require.Equal(t, c.code, answer.Code(t), answer.Raw)
+			_, ok = s.Next(t)
+			require.False(t, ok, "it has ended")
+		})
+	}
+}
+
+func TestALiveHomePageGoesOnAfterAFlush(t *testing.T) {
+	stores := testkit.NewStores(t)
+	app := testkit.Start(t, stores)
+	author, fan := app.SignUp(t, "author"), app.SignUp(t, "fan")
+	testkit.Must(t)(fan.Follow(author))
+	h := listen(t, fan, nil)
+	h.added(t, author.MustPost(t, "before", "PUBLIC"))
+	if stores.Embedded() {
+		return // it can't be emptied from outside
+	}
+	stores.Flush(t)
+	author.MustPost(t, "lost or not", "PUBLIC")
+	require.Equal(t, "StreamGap", h.event(t).Typename)
+	after := author.MustPost(t, "after", "PUBLIC")
+	if e := h.event(t); e.Edge.Node.ID != after { // the flush was noticed before the feed came
+		h.added(t, after)
+	}
+}
