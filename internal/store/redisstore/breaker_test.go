@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,13 +30,14 @@ type gate struct {
 	mu      sync.Mutex
 	hanging bool
 	conns   []net.Conn
+	mute    *atomic.Bool // of the connections made since the last silence
 	group   sync.WaitGroup
 }
 
 func newGate(t *testing.T, to string) *gate {
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	g := &gate{Listener: listener, to: to, hanging: true}
+	g := &gate{Listener: listener, to: to, hanging: true, mute: new(atomic.Bool)}
 	g.group.Go(g.serve)
 	t.Cleanup(func() {
 		require.NoError(t, listener.Close())
@@ -57,8 +59,9 @@ func (g *gate) serve() {
 			back, err := net.Dial("tcp", g.to)
 			if err == nil {
 				g.conns = append(g.conns, back)
-				g.group.Go(func() { _, _ = io.Copy(back, conn); _ = back.Close() })
-				g.group.Go(func() { _, _ = io.Copy(conn, back); _ = conn.Close() })
+				mute := g.mute
+				g.group.Go(func() { _, _ = io.Copy(valve{back, mute}, conn); _ = back.Close() })
+				g.group.Go(func() { _, _ = io.Copy(valve{conn, mute}, back); _ = conn.Close() })
 			}
 		}
 		g.mu.Unlock()
@@ -74,6 +77,27 @@ func (g *gate) hang(hanging bool) {
 		_ = conn.Close()
 	}
 	g.conns = nil
+}
+
+// silence lets all connections stand with nothing passing; later ones are passed on.
+func (g *gate) silence() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mute.Store(true)
+	g.mute = new(atomic.Bool)
+}
+
+// valve is a writer into which everything vanishes while it is mute.
+type valve struct {
+	io.Writer
+	mute *atomic.Bool
+}
+
+func (v valve) Write(p []byte) (int, error) {
+	if v.mute.Load() {
+		return len(p), nil
+	}
+	return v.Writer.Write(p)
 }
 
 func TestHangingRedisFailsFast(t *testing.T) {

@@ -3,10 +3,10 @@ package redisstore
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -249,24 +249,36 @@ func TestNotices(t *testing.T) {
 }
 
 func TestNoticesComeBackAfterALostConnection(t *testing.T) {
-	everywhere(t, func(t *testing.T, f fixture) {
-		if !f.real {
-			return // the embedded server can't lose a connection
-		}
-		n := f.Notices()
-		defer func() { require.NoError(t, n.Close()) }()
-		f.listen(t, 1)
-		require.NoError(t, n.Subscribe(t.Context(), 1))
-		require.Equal(t, social.PlayerID(1), told(t, n))
-		require.NoError(t, f.servers[Feed].each(t.Context(), func(ctx context.Context, node *redis.Client) error {
-			return node.ClientKillByFilter(ctx, "TYPE", "pubsub").Err()
-		}))
-		f.append(t, 1, added(1))
-		require.Eventually(t, func() bool {
-			p, err := n.Receive(t.Context())
-			return err == nil && p == 1
-		}, 10*time.Second, time.Millisecond)
-	})
+	for name, lose := range map[string]func(*gate){
+		"cut":    func(g *gate) { g.hang(false) },
+		"silent": func(g *gate) { g.silence() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			embedded, err := StartEmbedded(t.Context())
+			require.NoError(t, err)
+			t.Cleanup(embedded.Close)
+			direct := newFixture(t, Config{URLs: OneURL(embedded.URL()), Plain: true})
+			g := newGate(t, embedded.server.Addr())
+			g.hang(false)
+			through := strings.Replace(embedded.URL(), embedded.server.Addr(), g.Addr().String(), 1)
+			n := open(t, Config{URLs: OneURL(through), Plain: true}).Notices()
+			n.silence = 100 * time.Millisecond
+			defer func() { require.NoError(t, n.Close()) }()
+
+			direct.listen(t, 1)
+			require.NoError(t, n.Subscribe(t.Context(), 1))
+			require.Equal(t, social.PlayerID(1), told(t, n))
+			lose(g)
+			require.Eventually(t, func() bool {
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				p, err := n.Receive(ctx)
+				return err == nil && p == 1
+			}, 20*time.Second, time.Millisecond, "what came meanwhile was not noticed")
+			direct.append(t, 1, added(1))
+			require.Equal(t, social.PlayerID(1), told(t, n))
+		})
+	}
 }
 
 func TestACloseEndsAReceiveAtOnce(t *testing.T) {

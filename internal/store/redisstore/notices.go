@@ -19,7 +19,8 @@ const maxSilence = 5 * time.Second
 // Notices tells which live logs may have something new, over one connection whatever the number of
 // logs. Receive is for one goroutine, the rest for any.
 type Notices struct {
-	client redis.UniversalClient
+	client  redis.UniversalClient
+	silence time.Duration // maxSilence
 
 	mu      sync.Mutex
 	pubsub  *redis.PubSub
@@ -30,7 +31,10 @@ type Notices struct {
 // Notices begins with no player. It connects when it is first used; Close it before the Store.
 func (s *Store) Notices() *Notices {
 	client := s.servers[logKeys.role].client
-	return &Notices{client: client, pubsub: client.Subscribe(context.Background()), players: make(map[social.PlayerID]struct{})}
+	return &Notices{
+		client: client, silence: maxSilence,
+		pubsub: client.Subscribe(context.Background()), players: make(map[social.PlayerID]struct{}),
+	}
 }
 
 // Subscribe adds players, at least one. Once the server has taken the subscription, Receive tells of each
@@ -69,7 +73,7 @@ func (n *Notices) Receive(ctx context.Context) (social.PlayerID, error) {
 		n.mu.Lock()
 		pubsub := n.pubsub
 		n.mu.Unlock()
-		message, err := pubsub.ReceiveTimeout(ctx, maxSilence)
+		message, err := pubsub.ReceiveTimeout(ctx, n.silence)
 		var network net.Error
 		switch {
 		case errors.As(err, &network) && network.Timeout() && ctx.Err() == nil:
