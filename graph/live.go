@@ -3,6 +3,8 @@ package graph
 import (
 	"context"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"circle/graph/model"
 	"circle/internal/social"
 )
@@ -42,6 +44,11 @@ type homeStream struct {
 // it has been sent: what a client that stalls is told in the end is as of then.
 func (s homeStream) run(ctx context.Context, next func(context.Context) (social.LiveItem, error), events chan<- model.HomeFeedEvent) {
 	defer close(events)
+	defer func() {
+		if caught := recover(); caught != nil {
+			social.EndStream(ctx, graphql.GetOperationContext(ctx).Recover(ctx, caught))
+		}
+	}()
 	for awaited := false; ; {
 		item, err := next(ctx)
 		if err != nil {
