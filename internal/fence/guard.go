@@ -45,8 +45,9 @@ const (
 	slack = 2 * time.Second
 	// reach is how far back events can be run again: less than the 15 minutes that the outbox keeps them.
 	reach = 14 * time.Minute
-	// mostEvents bounds a replay to what workers run in a second or two. Beyond, absence is quicker.
-	mostEvents = 10_000
+	// mostEvents bounds a replay to what workers run in a second or two; beyond, absence is quicker.
+	// mostAgain bounds the second one, which is in no hurry.
+	mostEvents, mostAgain = 5_000, 20_000
 	// turn is how long other servers leave a repair to the one that took it.
 	turn = 2 * time.Second
 	// repeatAfter is when a repair runs events again a second time, for those of servers that still wrote
@@ -155,7 +156,7 @@ type fault struct {
 	since time.Time
 	// lost says that events can't make it good.
 	lost bool
-	// fresh says that nothing was noted yet, so that nothing is known of what Redis holds.
+	// fresh says that no fence of the role was noted yet, so that nothing is known of what Redis holds.
 	fresh bool
 }
 

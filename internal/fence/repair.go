@@ -11,58 +11,63 @@ import (
 
 // repair makes good what is amiss with roles that no other server repairs, and tells which.
 func (g *Guard) repair(ctx context.Context, faults map[string]fault, now time.Time) (repaired []string, err error) {
-	var lost, behind []string
+	var lost, fresh, behind []string
 	since := now
 	for _, role := range slices.Sorted(maps.Keys(faults)) {
 		taken, err := g.cfg.Store.TakeRepair(ctx, role, now, now.Add(turn))
 		if err != nil {
 			return nil, err
 		}
-		if !taken {
-			continue
-		}
 		f := faults[role]
-		g.tell(ctx, role, f)
-		repaired = append(repaired, role)
-		if f.lost {
+		switch {
+		case !taken:
+		case f.fresh:
+			fresh = append(fresh, role)
+		case f.lost:
 			lost = append(lost, role)
-			continue
-		}
-		behind = append(behind, role)
-		if f.since.Before(since) {
-			since = f.since
+		default:
+			behind = append(behind, role)
+			if f.since.Before(since) {
+				since = f.since
+			}
 		}
 	}
-	if len(repaired) == 0 {
+	if repaired = slices.Concat(lost, fresh, behind); len(repaired) == 0 {
 		return nil, nil
 	}
-	if err := g.raiseEpochs(ctx, lost); err != nil {
+	g.tell(ctx, lost, fresh, behind, since)
+	if err := g.raiseEpochs(ctx, slices.Concat(lost, fresh)); err != nil {
 		return nil, err
 	}
-	if err := g.replay(ctx, behind, since); err != nil {
+	if err := g.replay(ctx, behind, since, mostEvents); err != nil {
 		return nil, err
 	}
-	g.again = append(g.again, repeat{at: now.Add(repeatAfter), since: now.Add(-slack), roles: repaired})
+	if again := slices.Concat(lost, behind); len(again) > 0 {
+		g.again = append(g.again, repeat{at: now.Add(repeatAfter), since: now.Add(-slack), roles: again})
+	}
 	return repaired, nil
 }
 
-func (g *Guard) tell(ctx context.Context, role string, f fault) {
-	if f.fresh {
-		g.cfg.Log.InfoContext(ctx, "no fence was noted yet, what redis holds counts as absent", "role", role)
-		return
+// tell counts and logs what is about to be done. Nothing is wrong where no fence was noted yet.
+func (g *Guard) tell(ctx context.Context, lost, fresh, behind []string, since time.Time) {
+	for _, role := range slices.Concat(lost, behind) {
+		g.metrics.back.WithLabelValues(role).Inc()
 	}
-	g.metrics.back.WithLabelValues(role).Inc()
-	if f.lost {
-		g.cfg.Log.WarnContext(ctx, "redis went back in time, too far to make it good: all that it holds counts as absent", "role", role)
-		return
+	if len(fresh) > 0 {
+		g.cfg.Log.InfoContext(ctx, "no fence was noted yet, what redis holds counts as absent", "roles", fresh)
 	}
-	g.cfg.Log.WarnContext(ctx, "redis went back in time or is another server, events run again", "role", role, "since", f.since)
+	if len(lost) > 0 {
+		g.cfg.Log.WarnContext(ctx, "redis went back in time too far to run events again, what it holds counts as absent", "roles", lost)
+	}
+	if len(behind) > 0 {
+		g.cfg.Log.WarnContext(ctx, "redis went back in time or is another server, running events again", "roles", behind, "since", since)
+	}
 }
 
 // repeat runs events again where a repair is some seconds old.
 func (g *Guard) repeat(ctx context.Context) error {
 	for len(g.again) > 0 && !g.again[0].at.After(g.cfg.Now()) {
-		if err := g.replay(ctx, g.again[0].roles, g.again[0].since); err != nil {
+		if err := g.replay(ctx, g.again[0].roles, g.again[0].since, mostAgain); err != nil {
 			return err
 		}
 		g.again = g.again[1:]
@@ -70,12 +75,13 @@ func (g *Guard) repeat(ctx context.Context) error {
 	return nil
 }
 
-// replay runs the events again that ended since then. Where they are too many, the roles' epochs rise.
-func (g *Guard) replay(ctx context.Context, roles []string, since time.Time) error {
+// replay runs the events again that ended since then. Where they are more than most, the roles' epochs
+// rise.
+func (g *Guard) replay(ctx context.Context, roles []string, since time.Time, most int) error {
 	if len(roles) == 0 {
 		return nil
 	}
-	n, whole, err := g.cfg.Store.ReplayEvents(ctx, g.cfg.Now(), since, mostEvents)
+	n, whole, err := g.cfg.Store.ReplayEvents(ctx, g.cfg.Now(), since, most)
 	g.metrics.replayed.Add(float64(n))
 	if err != nil || whole {
 		return err
