@@ -92,12 +92,14 @@ func (r *run) testPure(ctx context.Context) error {
 // testEmbedded leaves the race detector to the real servers, which are faster under it than SQLite.
 func (r *run) testEmbedded(ctx context.Context) error { return r.testStores(ctx, nil) }
 
+// testRedis is short, which cuts down the number of random cases alone: each takes several times as
+// long under the race detector, and the other kinds of stores see all of them.
 func (r *run) testRedis(ctx context.Context) error {
 	env, err := r.redisEnv(ctx)
 	if err != nil {
 		return err
 	}
-	return r.testStores(ctx, env, "-race", "-p", "1", "-count", "1")
+	return r.testStores(ctx, env, "-race", "-short", "-p", "1", "-count", "1")
 }
 
 func (r *run) testCluster(ctx context.Context) error {
