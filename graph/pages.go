@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 
+	"circle/graph/loader"
 	"circle/graph/model"
 	"circle/internal/service"
 	"circle/internal/social"
@@ -33,7 +34,24 @@ func pageInfo(args social.PageArgs, hasNext bool, cursors int, cursor func(i int
 	return info
 }
 
-func (r *Resolver) feedConnection(l list, args social.PageArgs, page social.Page[service.FeedEntry]) *model.FeedConnection {
+// prime notes what was read along with a list of feeds, so that no field reads it again.
+func prime(ctx context.Context, entries []service.FeedEntry) {
+	l := loader.From(ctx)
+	for _, e := range entries {
+		l.Feeds.Prime(ctx, e.Feed.ID, e.Feed)
+		l.Liked.Prime(ctx, e.Feed.ID, e.Liked)
+		l.Relations.Prime(ctx, e.Feed.AuthorID, e.Relation)
+		if e.Counters != nil {
+			l.Counters.Prime(ctx, e.Feed.ID, e.Counters)
+		}
+		if e.Author != nil {
+			l.Players.Prime(ctx, e.Feed.AuthorID, e.Author)
+		}
+	}
+}
+
+func (r *Resolver) feedConnection(ctx context.Context, l list, args social.PageArgs, page social.Page[service.FeedEntry]) *model.FeedConnection {
+	prime(ctx, page.Items)
 	c := &model.FeedConnection{
 		Edges: make([]*model.FeedEdge, len(page.Items)),
 		Nodes: make([]*social.Feed, len(page.Items)),

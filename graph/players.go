@@ -74,8 +74,7 @@ func (r playerResolver) Feeds(ctx context.Context, obj *social.Player, first int
 	if err != nil {
 		return nil, err
 	}
-	prime(ctx, page.Items)
-	return r.feedConnection(l, args, page), nil
+	return r.feedConnection(ctx, l, args, page), nil
 }
 
 func (r playerResolver) Fans(ctx context.Context, obj *social.Player, first int, after *string) (*model.PlayerConnection, error) {

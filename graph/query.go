@@ -106,10 +106,7 @@ func (r queryResolver) HomeFeed(ctx context.Context, first int, after *string) (
 	if err != nil {
 		return nil, err
 	}
-	if err := ahead(ctx, page.Items); err != nil {
-		return nil, err
-	}
-	return r.feedConnection(l, args, page), nil
+	return r.feedConnection(ctx, l, args, page), nil
 }
 
 func (r queryResolver) FeedCounters(ctx context.Context, feedIds []string) ([]*social.FeedCounters, error) {

@@ -88,10 +88,7 @@ func contents(ctx context.Context, feeds *service.Feeds, asked []*social.Feed) (
 type Fetch[K comparable, V any] func(ctx context.Context, keys []K) (map[K]V, error)
 
 // Loader gathers single reads of one kind into bulk reads and remembers what came of them.
-type Loader[K comparable, V any] struct {
-	loads *dataloader.Loader[K, V]
-	fetch Fetch[K, V]
-}
+type Loader[K comparable, V any] struct{ loads *dataloader.Loader[K, V] }
 
 func newLoader[K comparable, V any](fetch Fetch[K, V]) *Loader[K, V] {
 	batch := func(ctx context.Context, keys []K) []*dataloader.Result[V] {
@@ -105,10 +102,7 @@ func newLoader[K comparable, V any](fetch Fetch[K, V]) *Loader[K, V] {
 		}
 		return results
 	}
-	return &Loader[K, V]{
-		loads: dataloader.NewBatchedLoader(batch, dataloader.WithWait[K, V](wait), dataloader.WithBatchCapacity[K, V](capacity)),
-		fetch: fetch,
-	}
+	return &Loader[K, V]{dataloader.NewBatchedLoader(batch, dataloader.WithWait[K, V](wait), dataloader.WithBatchCapacity[K, V](capacity))}
 }
 
 // Load reads one; the zero value when it is unknown.
@@ -136,19 +130,6 @@ func (l *Loader[K, V]) LoadAll(ctx context.Context, keys []K) ([]V, error) {
 // Prime notes a value that was read on another way, so that it is not read again.
 func (l *Loader[K, V]) Prime(ctx context.Context, key K, value V) {
 	l.loads.Clear(ctx, key).Prime(ctx, key, value)
-}
-
-// Ahead reads several at once, without waiting for others to ask, and notes them. Unknown ones are
-// noted as such.
-func (l *Loader[K, V]) Ahead(ctx context.Context, keys []K) error {
-	found, err := l.fetch(ctx, keys)
-	if err != nil {
-		return err
-	}
-	for _, k := range keys {
-		l.loads.Prime(ctx, k, found[k])
-	}
-	return nil
 }
 
 type contextKey struct{}

@@ -30,6 +30,8 @@ const (
 	// fallbackReads bounds the reads that lean on the relational store at once because Redis lacks
 	// what they ask for: as many as it has connections to give without starving writes.
 	fallbackReads = 24
+	// builders is how many windows are built at once: each is one statement or two at a time.
+	builders = 4
 	// drainTime is how long a stopping server waits for what is under way; all of a stop stays
 	// below 10 s.
 	drainTime = 5 * time.Second
@@ -44,6 +46,8 @@ type Options struct {
 	// RedisHooks and OnStatement see each trip to the stores.
 	RedisHooks  []redis.Hook
 	OnStatement func()
+	// RedisTimeout bounds a trip to Redis; 0 means the store's own bound.
+	RedisTimeout time.Duration
 }
 
 // App is a server.
@@ -130,14 +134,22 @@ func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redi
 		},
 		Caches: service.Caches{
 			Players: cache.Players(), Details: cache.Details(),
-			Feeds: cache.Feeds(), Bodies: cache.Bodies(), Counters: cache.Counters(), Cards: cache,
+			Feeds: cache.Feeds(), Bodies: cache.Bodies(), Counters: cache.Counters(), Pages: cache,
 		},
-		Near: runner, IDs: b.ids, Now: o.Now, Log: o.Log,
+		Windows: service.Windows{
+			Timelines: cache.Timelines(), Liked: cache.Liked(), Following: cache.Following(), Fans: cache.Fans(),
+		},
+		Sources: b.store,
+		Near:    runner, IDs: b.ids, Now: o.Now, Log: o.Log,
 		FollowLimit: o.Config.Social.FollowLimit, FallbackReads: fallbackReads,
 	})
 	e := a.Services.Entities
 	near.Simple, near.Details = e.Players, e.Details
 	near.Heads, near.Bodies, near.Counters = e.Feeds, e.Bodies, e.Counters
+	near.Lists = a.Services.Indexes
+	for range builders {
+		a.closers.run("building of windows", a.Services.Build)
+	}
 	runner.Start(context.WithoutCancel(ctx))
 	a.closers.add("outbox", runner.Stop)
 	return runner

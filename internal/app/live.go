@@ -23,7 +23,7 @@ func (a *App) startLive(ctx context.Context, o Options, cache *redisstore.Store,
 
 // farStages are what workers do after events' near stages.
 func farStages(b *base, cache *redisstore.Store, registry *prometheus.Registry) map[social.EventKind]outbox.FarHandler {
-	push := &pusher{logs: cache.Logs(), appends: prometheus.NewCounter(prometheus.CounterOpts{
+	push := &pusher{timelines: cache.Timelines(), logs: cache.Logs(), appends: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "circle_live_log_appends_total", Help: "Entries written into the live logs of players, repeated ones included.",
 	})}
 	registry.MustRegister(push.appends)
@@ -35,14 +35,25 @@ func farStages(b *base, cache *redisstore.Store, registry *prometheus.Registry) 
 // pushesPerTrip bounds the players of one trip: the embedded Redis must answer in time too.
 const pushesPerTrip = 200
 
-// pusher writes what became of a feed into live logs.
+// pusher is the fan-out's way to players: into the timelines that are there, then into the logs of
+// those who listen.
 type pusher struct {
-	logs    *redisstore.Logs
-	appends prometheus.Counter
+	timelines *redisstore.Windows
+	logs      *redisstore.Logs
+	appends   prometheus.Counter
 }
 
-// Push implements fanout.Pusher.
+// Push implements fanout.Pusher. What was removed stays in timelines, where readers drop it.
 func (p *pusher) Push(ctx context.Context, players []social.PlayerID, entry social.LiveEntry, replay bool) error {
+	if entry.Kind != social.LiveFeedRemoved {
+		ids := make([]int64, len(players))
+		for i, player := range players {
+			ids[i] = int64(player)
+		}
+		if err := p.timelines.Push(ctx, ids, social.Entry{Member: entry.ID, Key: entry.ID}); err != nil {
+			return err
+		}
+	}
 	if replay {
 		return nil
 	}

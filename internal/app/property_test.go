@@ -156,6 +156,7 @@ func (c *circle) flush(r *rapid.T) {
 
 // check compares what one viewer sees with what the model says.
 func (c *circle) check(r *rapid.T) {
+	testkit.Quiet(c.t, c.app)
 	viewer := c.player(r, "viewer")
 	first := rapid.SampledFrom([]int{1, 2, 3, 7, 100}).Draw(r, "first")
 	p := c.model.players[viewer]

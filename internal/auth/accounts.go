@@ -150,7 +150,7 @@ var (
 // and a wrong password; SUSPENDED, only with the right password; UNAVAILABLE.
 func (a *Accounts) LogIn(ctx context.Context, name, password string) (Login, error) {
 	key := text.FoldName(name)
-	if utf8.RuneCountInString(password) > MaxPasswordLength || password == "" || key == "" || len(key) > maxNameKey {
+	if utf8.RuneCountInString(password) > MaxPasswordLength || password == "" || key == "" || len(key) > text.MaxKeyLength {
 		return Login{}, errBadCredentials
 	}
 	standing, hash, err := a.Store.CredentialsByName(ctx, key)
@@ -175,9 +175,6 @@ func (a *Accounts) LogIn(ctx context.Context, name, password string) (Login, err
 	}
 	return a.login(social.Viewer{Player: standing.Player, Role: standing.Role, Session: session.ID}, refresh)
 }
-
-// maxNameKey bounds, in bytes, the names that are looked up at all.
-const maxNameKey = 1020
 
 // AccessToken makes a token for the command line. Its session ends with it and can't be refreshed.
 // Errors: NOT_FOUND, SUSPENDED, UNAVAILABLE.

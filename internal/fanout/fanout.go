@@ -19,8 +19,19 @@ type Refresher[K comparable] interface {
 	Refresh(ctx context.Context, keys []K) error
 }
 
+// Lists makes the lists in Redis say what the rows say.
+type Lists interface {
+	// Feed settles whether a feed is in its author's timeline.
+	Feed(ctx context.Context, id social.FeedID) error
+	// Edge settles what two players are to each other, and the second's feeds in the first's timeline.
+	Edge(ctx context.Context, player, peer social.PlayerID) error
+	// Like settles whether a feed is among those that a player likes.
+	Like(ctx context.Context, key social.LikeKey) error
+}
+
 // Near runs near stages.
 type Near struct {
+	Lists Lists
 	// Simple and Details are entities of players.
 	Simple, Details Refresher[social.PlayerID]
 	// Heads, Bodies and Counters are entities of feeds.
@@ -50,13 +61,30 @@ func (n *Near) Near(ctx context.Context, events []social.Event) error {
 			return fmt.Errorf("near stage: unknown kind of event %d", e.Kind)
 		}
 	}
-	return all(
+	tasks := []func() error{
 		task(ctx, "simple info", n.Simple, simple),
 		task(ctx, "details", n.Details, details),
 		task(ctx, "heads", n.Heads, heads),
 		task(ctx, "bodies", n.Bodies, heads),
 		task(ctx, "counters", n.Counters, counters),
-	)
+	}
+	for _, e := range events {
+		tasks = append(tasks, func() error { return n.list(ctx, e) })
+	}
+	return all(tasks...)
+}
+
+// list settles the lists that an event's subject is in.
+func (n *Near) list(ctx context.Context, e social.Event) error {
+	switch e.Kind {
+	case social.EventFeed:
+		return n.Lists.Feed(ctx, social.FeedID(e.Subject))
+	case social.EventEdge:
+		return n.Lists.Edge(ctx, social.PlayerID(e.Subject), social.PlayerID(e.Object))
+	case social.EventLike:
+		return n.Lists.Like(ctx, social.LikeKey{Feed: social.FeedID(e.Subject), Player: social.PlayerID(e.Object)})
+	}
+	return nil
 }
 
 type set[K interface{ ~int64 }] map[K]struct{}

@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -25,13 +26,40 @@ func (r *recorder[K]) Refresh(_ context.Context, keys []K) error {
 	return r.err
 }
 
+// lists notes what was settled, and fails when it should.
+type lists struct {
+	mu      sync.Mutex
+	settled []string
+	err     error
+}
+
+func (l *lists) note(what string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settled = append(l.settled, what)
+	return l.err
+}
+
+func (l *lists) Feed(_ context.Context, id social.FeedID) error {
+	return l.note(fmt.Sprint("feed ", int64(id)))
+}
+
+func (l *lists) Edge(_ context.Context, player, peer social.PlayerID) error {
+	return l.note(fmt.Sprint("edge ", int64(player), " ", int64(peer)))
+}
+
+func (l *lists) Like(_ context.Context, key social.LikeKey) error {
+	return l.note(fmt.Sprint("like ", int64(key.Feed), " ", int64(key.Player)))
+}
+
 type entities struct {
+	lists                   lists
 	simple, details         recorder[social.PlayerID]
 	heads, bodies, counters recorder[social.FeedID]
 }
 
 func (e *entities) near() *Near {
-	return &Near{Simple: &e.simple, Details: &e.details, Heads: &e.heads, Bodies: &e.bodies, Counters: &e.counters}
+	return &Near{Lists: &e.lists, Simple: &e.simple, Details: &e.details, Heads: &e.heads, Bodies: &e.bodies, Counters: &e.counters}
 }
 
 type (
@@ -81,6 +109,22 @@ func TestNearTellsWhatFailedAndDoesTheRest(t *testing.T) {
 	require.Equal(t, social.CodeUnavailable, social.CodeOf(err))
 	require.Equal(t, feeds{{20}}, e.counters.asked)
 	require.Equal(t, feeds{{20}}, e.bodies.asked)
+}
+
+func TestNearSettlesTheListsOfAnEvent(t *testing.T) {
+	var e entities
+	require.NoError(t, e.near().Near(t.Context(), []social.Event{
+		{Kind: social.EventPlayer, Actor: 1, Subject: 1},
+		{Kind: social.EventFeed, Actor: 2, Subject: 20, Object: 20},
+		{Kind: social.EventEdge, Actor: 3, Subject: 3, Object: 4},
+		{Kind: social.EventLike, Actor: 5, Subject: 10, Object: 5},
+	}))
+	require.ElementsMatch(t, []string{"feed 20", "edge 3 4", "like 10 5"}, e.lists.settled)
+
+	bad := errors.New("bad")
+	e = entities{lists: lists{err: bad}}
+	require.ErrorIs(t, e.near().Near(t.Context(), []social.Event{{Kind: social.EventLike, Actor: 5, Subject: 10, Object: 5}}), bad)
+	require.Equal(t, feeds{{10}}, e.counters.asked, "the rest is done all the same")
 }
 
 func TestNearRefusesUnknownKinds(t *testing.T) {

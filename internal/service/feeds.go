@@ -11,19 +11,15 @@ import (
 type Feeds struct {
 	*writer
 	store     FeedStore
+	likes     LikeStore
 	relations *Relations
-	cards     CardCache
+	lists     *lists
+	cache     PageCache
+	players   *Entity[social.PlayerID, *social.Player]
 	heads     *Entity[social.FeedID, *social.Feed]
 	bodies    *Entity[social.FeedID, *social.FeedBody]
 	counters  *Entity[social.FeedID, *social.FeedCounters]
 	now       func() time.Time
-}
-
-// FeedEntry is a feed in a list.
-type FeedEntry struct {
-	Feed     *social.Feed
-	Counters *social.FeedCounters
-	Reason   social.FeedReason
 }
 
 // Visible reads the feeds that are there and that the viewer may see; others are absent.
@@ -101,17 +97,6 @@ func (f *Feeds) seen(ctx context.Context, viewer social.Viewer, guards map[socia
 	return seen, nil
 }
 
-// Cards reads heads and counters of feeds in one trip; unknown feeds are absent.
-func (f *Feeds) Cards(ctx context.Context, ids []social.FeedID) (map[social.FeedID]*social.Feed, map[social.FeedID]*social.FeedCounters, error) {
-	heads, counters, cacheErr := f.cards.Cards(ctx, ids)
-	heads, err := f.heads.complete(ctx, ids, heads, cacheErr)
-	if err != nil {
-		return nil, nil, err
-	}
-	counters, err = f.counters.complete(ctx, ids, counters, cacheErr)
-	return heads, counters, err
-}
-
 // Contents reads the whole texts of feeds that were read as visible. A feed that was deleted
 // meanwhile has an empty one.
 func (f *Feeds) Contents(ctx context.Context, feeds []*social.Feed) (map[social.FeedID]string, error) {
@@ -186,19 +171,24 @@ func (f *Feeds) Profiles(ctx context.Context, viewer social.Viewer, asks []Profi
 	for _, ids := range lists {
 		all = append(all, ids...)
 	}
-	heads, counters, err := f.Cards(ctx, all)
+	entries, err := f.entries(ctx, viewer, unique(all))
 	if err != nil {
 		return nil, err
 	}
+	byID := make(map[social.FeedID]FeedEntry, len(entries))
+	for _, e := range entries {
+		e.Reason = social.ReasonProfile
+		byID[e.Feed.ID] = e
+	}
 	pages := make(map[ProfileAsk]social.Page[FeedEntry], len(asks))
 	for i, ask := range asks {
-		var entries []FeedEntry
+		var found []FeedEntry
 		for _, id := range lists[i] {
-			if head := heads[id]; head != nil && !head.Deleted {
-				entries = append(entries, FeedEntry{Feed: head, Counters: counters[id], Reason: social.ReasonProfile})
+			if e, ok := byID[id]; ok {
+				found = append(found, e)
 			}
 		}
-		page := social.Cut(entries, ask.First)
+		page := social.Cut(found, ask.First)
 		page.HasNext = len(lists[i]) > ask.First
 		pages[ask] = page
 	}

@@ -6,49 +6,113 @@ import (
 	"circle/internal/social"
 )
 
+// refills bounds how often a page is filled up from Redis where entries were dropped; what is missing
+// then comes from the relational store, which reads only what is to be seen.
+const refills = 3
+
 // Home reads home pages.
 type Home struct {
 	store FeedStore
 	feeds *Feeds
+	lists *lists
 }
 
-// Page reads a piece of the viewer's home page, newest first. What turns out to be gone since the
-// list was read is replaced by what follows it, so a page is never shorter than it could be.
+// Page reads a piece of the viewer's home page, newest first: from the timeline as far as it reaches,
+// from the relational store beyond and where there is none. The timeline may hold too much; what is
+// dropped is replaced by what follows it, so a page is never shorter than it could be.
 func (h *Home) Page(ctx context.Context, viewer social.Viewer, args social.PageArgs) (social.Page[FeedEntry], error) {
-	var entries []FeedEntry
 	if err := viewer.Require(); err != nil {
 		return social.Page[FeedEntry]{}, err
 	}
-	for below, want := args.Below(), args.First+1; len(entries) < want; {
-		limit := want - len(entries)
-		ids, err := h.store.HomeFeeds(ctx, viewer.Player, below, limit)
-		if err != nil {
-			return social.Page[FeedEntry]{}, err
-		}
-		if entries, err = h.hydrate(ctx, viewer, ids, entries); err != nil {
-			return social.Page[FeedEntry]{}, err
-		}
-		if len(ids) < limit {
-			break
-		}
-		below = int64(ids[len(ids)-1])
+	p := &homePage{Home: h, viewer: viewer, below: args.Below(), want: args.First + 1}
+	done, err := p.fromTimeline(ctx)
+	if err == nil && !done {
+		err = p.fromStore(ctx)
 	}
-	return social.Cut(entries, args.First), nil
+	return social.Cut(p.entries, args.First), err
 }
 
-func (h *Home) hydrate(ctx context.Context, viewer social.Viewer, ids []social.FeedID, entries []FeedEntry) ([]FeedEntry, error) {
-	heads, counters, err := h.feeds.Cards(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		head := heads[id]
-		if head == nil || head.Deleted {
-			continue
+// homePage is a page while it is put together.
+type homePage struct {
+	*Home
+	viewer  social.Viewer
+	entries []FeedEntry
+	// below is the id below which the page goes on, want how many entries it takes in all.
+	below int64
+	want  int
+}
+
+// fromTimeline reads the timeline; done says that the page is full or the list ended.
+func (p *homePage) fromTimeline(ctx context.Context) (done bool, err error) {
+	for range refills {
+		limit := p.want - len(p.entries)
+		ask := social.WindowAsk{ID: int64(p.viewer.Player), After: p.below, Limit: limit}
+		pages, cacheErr := p.lists.Timelines.Read(ctx, []social.WindowAsk{ask})
+		if cacheErr != nil {
+			return false, ctx.Err()
 		}
-		entries = append(entries, FeedEntry{Feed: head, Counters: counters[id], Reason: homeReason(viewer, head)})
+		page := pages[0]
+		if page.State == social.WindowAbsent {
+			p.lists.wantTimeline(p.viewer.Player)
+			return false, nil
+		}
+		ids := make([]social.FeedID, len(page.Entries))
+		for i, e := range page.Entries {
+			ids[i] = social.FeedID(e.Member)
+		}
+		if err := p.add(ctx, ids); err != nil {
+			return false, err
+		}
+		if page.Ended || len(p.entries) >= p.want {
+			return true, nil
+		}
+		if len(ids) < limit {
+			return false, nil
+		}
 	}
-	return entries, nil
+	return false, nil
+}
+
+// fromStore reads the SQL definition of the home page, which holds only what is to be seen. What turns
+// out to be gone since is replaced.
+func (p *homePage) fromStore(ctx context.Context) error {
+	for len(p.entries) < p.want {
+		limit := p.want - len(p.entries)
+		ids, err := p.store.HomeFeeds(ctx, p.viewer.Player, p.below, limit)
+		if err != nil {
+			return err
+		}
+		if err := p.add(ctx, ids); err != nil || len(ids) < limit {
+			return err
+		}
+	}
+	return nil
+}
+
+// add hydrates feeds and keeps those that belong on the viewer's home page.
+func (p *homePage) add(ctx context.Context, ids []social.FeedID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	p.below = int64(ids[len(ids)-1])
+	entries, err := p.feeds.entries(ctx, p.viewer, ids)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if onHome(p.viewer, e.Feed, e.Relation) {
+			e.Reason = homeReason(p.viewer, e.Feed)
+			p.entries = append(p.entries, e)
+		}
+	}
+	return nil
+}
+
+// onHome says whether a feed belongs on the viewer's home page: the viewer's own, and those of followed
+// players that the viewer may see.
+func onHome(viewer social.Viewer, head *social.Feed, relation social.Relation) bool {
+	return (head.AuthorID == viewer.Player || relation.Following) &&
+		head.Visibility.VisibleTo(head.AuthorID, viewer.Player, relation)
 }
 
 func homeReason(viewer social.Viewer, head *social.Feed) social.FeedReason {
@@ -78,9 +142,7 @@ func (h *Home) Live(ctx context.Context, viewer social.Viewer, ids []social.Feed
 	}
 	entries := make(map[social.FeedID]FeedEntry, len(heads))
 	for id, head := range heads {
-		relation := relations[head.AuthorID]
-		own := head.AuthorID == viewer.Player
-		if (own || relation.Following) && head.Visibility.VisibleTo(head.AuthorID, viewer.Player, relation) {
+		if onHome(viewer, head, relations[head.AuthorID]) {
 			entries[id] = FeedEntry{Feed: head, Reason: homeReason(viewer, head)}
 		}
 	}

@@ -103,10 +103,7 @@ func (l *Likes) unchanged(ctx context.Context, result *LikeResult) (*LikeResult,
 
 // Liked tells which of the feeds the viewer likes.
 func (l *Likes) Liked(ctx context.Context, viewer social.Viewer, ids []social.FeedID) (map[social.FeedID]bool, error) {
-	if viewer.Anonymous() || len(ids) == 0 {
-		return nil, nil
-	}
-	return l.store.Liked(ctx, viewer.Player, unique(ids))
+	return l.feeds.Liked(ctx, viewer, ids)
 }
 
 // FriendCounts tells how many of the viewer's friends like each of the feeds.

@@ -30,14 +30,11 @@ func (p *Players) Details(ctx context.Context, ids []social.PlayerID) (map[socia
 // IDByName finds a player by name, in any case and width; 0 when there is none.
 func (p *Players) IDByName(ctx context.Context, name string) (social.PlayerID, error) {
 	key := text.FoldName(name)
-	if key == "" || len(key) > maxNameKey {
+	if key == "" || len(key) > text.MaxKeyLength {
 		return 0, nil
 	}
 	return p.store.PlayerByNameKey(ctx, key)
 }
-
-// maxNameKey bounds, in bytes, the names that are looked up at all.
-const maxNameKey = 1020
 
 // UpdateProfile changes the viewer's profile. Errors: TOO_LONG and INVALID at the field.
 func (p *Players) UpdateProfile(ctx context.Context, viewer social.Viewer, change social.ProfileChange) error {

@@ -32,9 +32,36 @@ type Cache[K comparable, V any] interface {
 	Remove(ctx context.Context, keys []K) error
 }
 
-// CardCache reads what every list of feeds shows in one trip.
-type CardCache interface {
-	Cards(ctx context.Context, ids []social.FeedID) (map[social.FeedID]*social.Feed, map[social.FeedID]*social.FeedCounters, error)
+// PageCache reads what every list of feeds shows.
+type PageCache interface {
+	// Cards reads the heads and counters of feeds and whether the viewer likes them, in one trip.
+	Cards(ctx context.Context, viewer social.PlayerID, ids []social.FeedID) (social.Cards, error)
+	// People reads the simple info of the players in infos, and what those in relations are to the
+	// viewer, in one trip where both are on one deployment.
+	People(ctx context.Context, viewer social.PlayerID, infos, relations []social.PlayerID) (social.People, error)
+}
+
+// Window is one kind of ordered list in Redis. A list exists once it was built; until then it is
+// absent, and nothing is pushed into it. All errors mean that the relational store should be asked.
+type Window interface {
+	// Read reads a piece of each list, in the order of asks.
+	Read(ctx context.Context, asks []social.WindowAsk) ([]social.WindowPage, error)
+	// Has tells which members are in a list, in their order.
+	Has(ctx context.Context, list int64, members []int64) ([]social.Membership, error)
+	// Push adds an entry to each of the lists that is there or being built.
+	Push(ctx context.Context, lists []int64, entry social.Entry) error
+	// Merge adds entries, nearest first, as far as the list reaches.
+	Merge(ctx context.Context, list int64, entries []social.Entry) error
+	// Remove takes members out of each of the lists, also out of those that are being built.
+	Remove(ctx context.Context, lists, members []int64) error
+	// Begin begins to build a list; ok is false when that is not needed.
+	Begin(ctx context.Context, list int64) (token string, ok bool, err error)
+	// Finish makes a list whole with what was read since Begin, at most 1,000 entries.
+	Finish(ctx context.Context, list int64, token string, entries []social.Entry, floor int64) (ok bool, err error)
+	// Resume draws a token for Grow; ok is false when the list has no end or no room.
+	Resume(ctx context.Context, list int64) (token string, floor int64, ok bool, err error)
+	// Grow adds what was read since Resume from the floor on, at most 1,000 entries.
+	Grow(ctx context.Context, list int64, token string, entries []social.Entry, floor int64) (ok bool, err error)
 }
 
 // TxStore runs fn in one transaction and commits it when fn returns nil. On a deadlock, a lock

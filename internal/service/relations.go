@@ -10,6 +10,8 @@ import (
 type Relations struct {
 	*writer
 	store   RelationStore
+	cache   PageCache
+	lists   *lists
 	players *Players
 	limit   int
 }
@@ -20,7 +22,34 @@ func (r *Relations) Of(ctx context.Context, viewer social.Viewer, players []soci
 	if viewer.Anonymous() || len(players) == 0 {
 		return nil, nil
 	}
-	return r.store.Relations(ctx, viewer.Player, unique(players))
+	players = unique(players)
+	known, err := r.cache.People(ctx, viewer.Player, nil, players)
+	return r.complete(ctx, viewer.Player, players, known, err)
+}
+
+// complete adds to what the windows know of relations what only the relational store can tell.
+func (r *Relations) complete(ctx context.Context, viewer social.PlayerID, players []social.PlayerID, known social.People, cacheErr error) (map[social.PlayerID]social.Relation, error) {
+	if cacheErr != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if known.FollowingAbsent {
+		r.lists.wantRelation(social.ListFollowing, viewer)
+	}
+	if known.FansAbsent {
+		r.lists.wantRelation(social.ListFans, viewer)
+	}
+	missing := absent(players, known.Relations)
+	if len(missing) == 0 {
+		return known.Relations, nil
+	}
+	found, err := r.store.Relations(ctx, viewer, missing)
+	if err != nil {
+		return nil, err
+	}
+	for player, relation := range known.Relations {
+		found[player] = relation
+	}
+	return found, nil
 }
 
 // PlayerListAsk asks for a page of a player's list of players.

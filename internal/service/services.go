@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -14,7 +15,7 @@ type Caches struct {
 	Feeds    Cache[social.FeedID, *social.Feed]
 	Bodies   Cache[social.FeedID, *social.FeedBody]
 	Counters Cache[social.FeedID, *social.FeedCounters]
-	Cards    CardCache
+	Pages    PageCache
 }
 
 // Truths are the same entities in the relational store.
@@ -40,10 +41,13 @@ type Deps struct {
 	Lists  Lists
 	Truths Truths
 	Caches Caches
-	Near   Near
-	IDs    IDs
-	Now    func() time.Time
-	Log    *slog.Logger
+	// Windows and their Sources are the lists in Redis and what they are built of.
+	Windows Windows
+	Sources WindowStore
+	Near    Near
+	IDs     IDs
+	Now     func() time.Time
+	Log     *slog.Logger
 	// FollowLimit is how many players one player may follow.
 	FollowLimit int
 	// FallbackReads is how many reads may fill what Redis lacks from the relational store at once.
@@ -78,6 +82,9 @@ type Services struct {
 	Feeds     *Feeds
 	Home      *Home
 	Likes     *Likes
+	Indexes   *Indexes
+	// Build builds windows that were found absent, until its context ends. Run several of it.
+	Build func(context.Context)
 }
 
 // New joins the services.
@@ -85,17 +92,20 @@ func New(d Deps) *Services {
 	e := newEntities(d)
 	w := &writer{store: d.Store, near: d.Near, ids: d.IDs}
 	players := &Players{writer: w, store: d.Lists, simple: e.Players, details: e.Details}
-	relations := &Relations{writer: w, store: d.Lists, players: players, limit: d.FollowLimit}
+	lists := &lists{Windows: d.Windows, builder: newBuilder(d.Log), store: d.Sources, relations: d.Lists}
+	relations := &Relations{writer: w, store: d.Lists, cache: d.Caches.Pages, lists: lists, players: players, limit: d.FollowLimit}
 	feeds := &Feeds{
-		writer: w, store: d.Lists, relations: relations, now: d.Now, cards: d.Caches.Cards,
-		heads: e.Feeds, bodies: e.Bodies, counters: e.Counters,
+		writer: w, store: d.Lists, likes: d.Lists, relations: relations, lists: lists, cache: d.Caches.Pages, now: d.Now,
+		players: e.Players, heads: e.Feeds, bodies: e.Bodies, counters: e.Counters,
 	}
 	return &Services{
 		Entities:  e,
 		Players:   players,
 		Relations: relations,
 		Feeds:     feeds,
-		Home:      &Home{store: d.Lists, feeds: feeds},
+		Home:      &Home{store: d.Lists, feeds: feeds, lists: lists},
 		Likes:     &Likes{writer: w, store: d.Lists, feeds: feeds},
+		Indexes:   &Indexes{lists: lists, feeds: feeds},
+		Build:     lists.work,
 	}
 }

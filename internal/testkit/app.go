@@ -46,6 +46,8 @@ func TryStart(t testing.TB, stores Stores, settings ...string) (*App, error) {
 	a.App, err = app.Open(context.Background(), app.Options{
 		Config: cfg, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now,
 		RedisHooks: []redis.Hook{a.Trips}, OnStatement: a.Trips.statement,
+		// A busy machine must not make Redis look as if it were away.
+		RedisTimeout: 10 * time.Second,
 	})
 	if err != nil {
 		return nil, err
@@ -81,6 +83,15 @@ func (a *App) Ready() bool {
 	}
 	_ = response.Body.Close()
 	return response.StatusCode == http.StatusOK
+}
+
+// Quiet waits until all that follows from earlier mutations is done.
+func Quiet(t testing.TB, a *App) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		left, err := a.Outbox(context.Background())
+		return err == nil && left.Near+left.Far == 0
+	}, 10*time.Second, 5*time.Millisecond)
 }
 
 // Stop stops the server in good order.

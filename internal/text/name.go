@@ -49,6 +49,9 @@ func Name(s string) (name, key string, err error) {
 
 func nameError(code social.Code, message string) error { return social.Fail(code, message, "name") }
 
+// MaxKeyLength bounds the keys that are looked up at all, in bytes: no stored name has a longer one.
+const MaxKeyLength = 1020
+
 // FoldName is the key under which a name is unique and found: what is left when case, width,
 // compatibility forms, invisible characters and the amount of white space make no difference. It has
 // no limits; what holds nothing visible has the empty key.

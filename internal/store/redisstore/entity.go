@@ -49,8 +49,16 @@ func (e *Entities[K, V]) strings(ctx context.Context, ids []K) (map[K]V, error) 
 }
 
 func (e *Entities[K, V]) fields(ctx context.Context, ids []K) (map[K]V, error) {
-	var asks []fieldsAsk
-	var asked [][]K // the ids of each ask's fields
+	asks, asked := e.asks(ids)
+	values, err := e.server().fields(ctx, asks)
+	if err != nil {
+		return nil, err
+	}
+	return e.openFields(asked, values), nil
+}
+
+// asks sorts ids by the hash that holds them; asked are the ids of each ask's fields.
+func (e *Entities[K, V]) asks(ids []K) (asks []fieldsAsk, asked [][]K) {
 	place := make(map[int64]int)
 	for _, id := range ids {
 		number, field := e.keys.place(int64(id))
@@ -64,17 +72,17 @@ func (e *Entities[K, V]) fields(ctx context.Context, ids []K) (map[K]V, error) {
 		asks[i].fields = append(asks[i].fields, field)
 		asked[i] = append(asked[i], id)
 	}
-	values, err := e.server().fields(ctx, asks)
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[K]V, len(ids))
-	for i := range asks {
+	return asks, asked
+}
+
+func (e *Entities[K, V]) openFields(asked [][]K, values [][]string) map[K]V {
+	found := make(map[K]V)
+	for i := range asked {
 		for id, v := range e.open(asked[i], values[i]) {
 			found[id] = v
 		}
 	}
-	return found, nil
+	return found
 }
 
 // open unpacks values of the current epoch.

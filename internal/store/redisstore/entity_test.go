@@ -91,25 +91,6 @@ func TestOptionalPartsComeBack(t *testing.T) {
 	})
 }
 
-func TestCards(t *testing.T) {
-	everywhere(t, func(t *testing.T, f fixture) {
-		ctx := t.Context()
-		both, headOnly, countOnly, neither := feedID(1), feedID(2), feedID(3), feedID(4)
-		feeds := map[social.FeedID]*social.Feed{both: sampleFeed(both, 1), headOnly: sampleFeed(headOnly, 2)}
-		counters := map[social.FeedID]*social.FeedCounters{both: sampleCounters(both, 3), countOnly: sampleCounters(countOnly, 4)}
-		require.NoError(t, put(ctx, f.Feeds(), feeds))
-		require.NoError(t, put(ctx, f.Counters(), counters))
-		gotFeeds, gotCounters, err := f.Cards(ctx, []social.FeedID{neither, countOnly, headOnly, both})
-		require.NoError(t, err)
-		assert.Equal(t, feeds, gotFeeds)
-		assert.Equal(t, counters, gotCounters)
-		gotFeeds, gotCounters, err = f.Cards(ctx, nil)
-		require.NoError(t, err)
-		assert.Empty(t, gotFeeds)
-		assert.Empty(t, gotCounters)
-	})
-}
-
 func TestRawKeys(t *testing.T) {
 	everywhere(t, func(t *testing.T, f fixture) {
 		ctx := t.Context()
@@ -259,20 +240,26 @@ func TestOneTripWhateverTheNumber(t *testing.T) {
 				simple[players[i]] = samplePlayer(players[i], 1)
 				heads[feeds[i]] = sampleFeed(feeds[i], 1)
 			}
-			// The first Put may load the scripts.
+			// The first calls may load the scripts.
 			require.NoError(t, put(ctx, f.Feeds(), heads))
 			require.NoError(t, put(ctx, f.Players(), simple))
+			_, err := f.Cards(ctx, 5, feeds)
+			require.NoError(t, err)
+			_, err = f.People(ctx, 5, players, players)
+			require.NoError(t, err)
 			for name, call := range map[string]func() error{
-				"players":         func() error { _, err := f.Players().Get(ctx, players); return err },
-				"details":         func() error { _, err := f.Details().Get(ctx, players); return err },
-				"feeds":           func() error { _, err := f.Feeds().Get(ctx, feeds); return err },
-				"bodies":          func() error { _, err := f.Bodies().Get(ctx, feeds); return err },
-				"counters":        func() error { _, err := f.Counters().Get(ctx, feeds); return err },
-				"cards":           func() error { _, _, err := f.Cards(ctx, feeds); return err },
-				"reserve players": func() error { _, err := f.Players().Reserve(ctx, players, false); return err },
-				"reserve feeds":   func() error { _, err := f.Feeds().Reserve(ctx, feeds, true); return err },
-				"put players":     func() error { return f.Players().Put(ctx, simple, "") },
-				"put feeds":       func() error { return f.Feeds().Put(ctx, heads, "") },
+				"players":           func() error { _, err := f.Players().Get(ctx, players); return err },
+				"details":           func() error { _, err := f.Details().Get(ctx, players); return err },
+				"feeds":             func() error { _, err := f.Feeds().Get(ctx, feeds); return err },
+				"bodies":            func() error { _, err := f.Bodies().Get(ctx, feeds); return err },
+				"counters":          func() error { _, err := f.Counters().Get(ctx, feeds); return err },
+				"cards":             func() error { _, err := f.Cards(ctx, 0, feeds); return err },
+				"cards of a viewer": func() error { _, err := f.Cards(ctx, 5, feeds); return err },
+				"people":            func() error { _, err := f.People(ctx, 5, players, players); return err },
+				"reserve players":   func() error { _, err := f.Players().Reserve(ctx, players, false); return err },
+				"reserve feeds":     func() error { _, err := f.Feeds().Reserve(ctx, feeds, true); return err },
+				"put players":       func() error { return f.Players().Put(ctx, simple, "") },
+				"put feeds":         func() error { return f.Feeds().Put(ctx, heads, "") },
 			} {
 				before := f.trips.count.Load()
 				require.NoError(t, call(), name)
@@ -285,7 +272,7 @@ func TestOneTripWhateverTheNumber(t *testing.T) {
 func TestHandshakesAreNoTrips(t *testing.T) {
 	everywhere(t, func(t *testing.T, f fixture) {
 		fresh := newFixture(t, f.config)
-		_, _, err := fresh.Cards(t.Context(), []social.FeedID{1})
+		_, err := fresh.Cards(t.Context(), 0, []social.FeedID{1})
 		require.NoError(t, err)
 		assert.EqualValues(t, 1, fresh.trips.count.Load())
 	})
@@ -348,7 +335,7 @@ func TestManyCallersWaitForTheirTurn(t *testing.T) {
 		for range 4 * poolSize {
 			wg.Go(func() {
 				for range 5 {
-					_, _, err := f.Cards(t.Context(), []social.FeedID{1, 2, 3})
+					_, err := f.Cards(t.Context(), 0, []social.FeedID{1, 2, 3})
 					if errors.Is(err, redis.ErrPoolExhausted) {
 						exhausted.Add(1)
 					}

@@ -1,8 +1,6 @@
 package redisstore
 
 import (
-	"context"
-
 	"circle/internal/social"
 	"circle/internal/store/compress"
 )
@@ -104,26 +102,6 @@ func unpackCounters(id social.FeedID, version int64, r *reader) (*social.FeedCou
 		*n = int(r.count())
 	}
 	return c, r.ok() && c.Visibility.String() != ""
-}
-
-// Cards reads heads and counters in one trip; what is missing is absent from the answers.
-func (s *Store) Cards(ctx context.Context, ids []social.FeedID) (map[social.FeedID]*social.Feed, map[social.FeedID]*social.FeedCounters, error) {
-	feeds, counters := s.Feeds(), s.Counters()
-	if len(ids) == 0 {
-		return map[social.FeedID]*social.Feed{}, map[social.FeedID]*social.FeedCounters{}, nil
-	}
-	keys := make([]string, 0, 2*len(ids))
-	for _, id := range ids {
-		keys = append(keys, feedKeys.key(int64(id)))
-	}
-	for _, id := range ids {
-		keys = append(keys, countKeys.key(int64(id)))
-	}
-	values, err := feeds.server().strings(ctx, keys)
-	if err != nil {
-		return nil, nil, away("get cards", err)
-	}
-	return feeds.open(ids, values[:len(ids)]), counters.open(ids, values[len(ids):]), nil
 }
 
 func marks(v social.Visibility, deleted bool) byte { return byte(v) | bit(deleted, deletedBit) }

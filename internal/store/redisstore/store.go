@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -35,6 +36,8 @@ type Config struct {
 	Log *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+	// Timeout bounds a dial, a write and a read; 0 means 500 ms.
+	Timeout time.Duration
 }
 
 // OneURL is a Config's URLs with the same deployment for every role.
@@ -82,6 +85,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("CIRCLE_REDIS_%s_URL or CIRCLE_REDIS_URL: %w", strings.ToUpper(string(role)), err)
 		}
+		t.timeout = cmp.Or(cfg.Timeout, ioTimeout)
 		topologies[role] = t
 	}
 	s := &Store{servers: make(map[Role]*server), scripts: newScripts(cfg.Plain), plain: cfg.Plain, epochs: make(map[Role]*atomic.Uint32), now: cfg.Now}

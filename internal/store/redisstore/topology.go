@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A deployment is written as a URL; hosts without a port get the usual one, user and password are
@@ -24,6 +25,7 @@ type topology struct {
 	db             int
 	master         string // the name that Sentinel knows the primary by
 	readReplicas   bool
+	timeout        time.Duration // of a dial, a write and a read
 }
 
 const (

@@ -21,15 +21,6 @@ type Windows struct {
 	cap   int // entries a list may hold
 }
 
-// Entry is an entry of a list: a feed, or a player with the edge or like that brought it here.
-type Entry struct {
-	// Member is the feed's or the player's id.
-	Member int64
-	// Key is the id that the list is ordered by: of a feed its id once more, of a player that of the
-	// edge or like.
-	Key int64
-}
-
 // order is how a list is ordered. Its text is its name in the scripts.
 type order string
 
@@ -55,7 +46,7 @@ func (o order) member(id int64) string {
 }
 
 // score is that of an entry.
-func (o order) score(e Entry) string {
+func (o order) score(e social.Entry) string {
 	if o == players {
 		return strconv.FormatInt(-e.Key, 10)
 	}
@@ -95,16 +86,16 @@ func (o order) width() int {
 }
 
 // entry reads an entry from the parts of a reply.
-func (o order) entry(parts []any) Entry {
+func (o order) entry(parts []any) social.Entry {
 	text, _ := parts[0].(string)
 	member, _ := strconv.ParseInt(text, 10, 64)
 	switch o {
 	case players:
-		return Entry{Member: member, Key: keyOf(parts[1])}
+		return social.Entry{Member: member, Key: keyOf(parts[1])}
 	case newest:
 		member = social.MaxID - member
 	}
-	return Entry{Member: member, Key: member}
+	return social.Entry{Member: member, Key: member}
 }
 
 // keyOf turns the score of a player into the id of the edge or like. Servers write large scores with
@@ -158,7 +149,7 @@ func (w *Windows) server() *server { return w.store.servers[w.keys.role] }
 func (w *Windows) epoch() uint32 { return w.store.epochs[w.keys.role].Load() }
 
 // pairs appends score and member of each entry.
-func (w *Windows) pairs(args []any, entries []Entry) []any {
+func (w *Windows) pairs(args []any, entries []social.Entry) []any {
 	for _, e := range entries {
 		args = append(args, w.order.score(e), w.order.member(e.Member))
 	}

@@ -29,11 +29,11 @@ func (o order) begin() int64 {
 	return social.MaxID + 1
 }
 
-func (w *Windows) entry(key int64) Entry {
+func (w *Windows) entry(key int64) social.Entry {
 	if w.order == players {
-		return Entry{Member: key%1000 + 1, Key: key}
+		return social.Entry{Member: key%1000 + 1, Key: key}
 	}
-	return Entry{Member: key, Key: key}
+	return social.Entry{Member: key, Key: key}
 }
 
 func (w *Windows) mustBegin(t require.TestingT, id int64) string {
@@ -43,14 +43,14 @@ func (w *Windows) mustBegin(t require.TestingT, id int64) string {
 	return token
 }
 
-func (w *Windows) mustFinish(t require.TestingT, id int64, token string, floor int64, entries ...Entry) {
+func (w *Windows) mustFinish(t require.TestingT, id int64, token string, floor int64, entries ...social.Entry) {
 	ok, err := w.Finish(context.Background(), id, token, entries, floor)
 	require.NoError(t, err)
 	require.True(t, ok)
 }
 
-func (w *Windows) page(t require.TestingT, id int64) WindowPage {
-	pages, err := w.Read(context.Background(), []WindowAsk{{ID: id, After: w.order.begin(), Limit: 50_000}})
+func (w *Windows) page(t require.TestingT, id int64) social.WindowPage {
+	pages, err := w.Read(context.Background(), []social.WindowAsk{{ID: id, After: w.order.begin(), Limit: 50_000}})
 	require.NoError(t, err)
 	return pages[0]
 }
@@ -61,22 +61,22 @@ func TestWindowLife(t *testing.T) {
 			t.Run(string(order), func(t *testing.T) {
 				ctx := t.Context()
 				require.NoError(t, w.Push(ctx, []int64{7}, w.entry(20)))
-				assert.Equal(t, WindowPage{}, w.page(t, 7), "nothing is pushed into a list that is not there")
+				assert.Equal(t, social.WindowPage{}, w.page(t, 7), "nothing is pushed into a list that is not there")
 				token := w.mustBegin(t, 7)
 				require.NoError(t, w.Push(ctx, []int64{7}, w.entry(20)))
-				assert.Equal(t, WindowPage{}, w.page(t, 7), "being built")
+				assert.Equal(t, social.WindowPage{}, w.page(t, 7), "being built")
 				_, ok, err := w.Begin(ctx, 7)
 				require.NoError(t, err)
 				assert.False(t, ok)
 				w.mustFinish(t, 7, token, 0, w.entry(10))
 				page := w.page(t, 7)
-				assert.Equal(t, Whole, page.State)
+				assert.Equal(t, social.WindowWhole, page.State)
 				assert.True(t, page.Ended)
-				assert.ElementsMatch(t, []Entry{w.entry(10), w.entry(20)}, page.Entries)
+				assert.ElementsMatch(t, []social.Entry{w.entry(10), w.entry(20)}, page.Entries)
 				require.NoError(t, w.Remove(ctx, []int64{7}, []int64{w.entry(10).Member, w.entry(20).Member}))
-				assert.Equal(t, WindowPage{State: Whole, Ended: true}, w.page(t, 7), "an empty list is there")
+				assert.Equal(t, social.WindowPage{State: social.WindowWhole, Ended: true}, w.page(t, 7), "an empty list is there")
 				require.NoError(t, w.Drop(ctx, []int64{7}))
-				assert.Equal(t, WindowPage{}, w.page(t, 7))
+				assert.Equal(t, social.WindowPage{}, w.page(t, 7))
 			})
 		}
 	})
@@ -87,11 +87,11 @@ func TestWindowsTakeOneTrip(t *testing.T) {
 		for order, w := range f.orders(1000) {
 			ctx := t.Context()
 			var lists, members []int64
-			var asks []WindowAsk
-			var entries []Entry
+			var asks []social.WindowAsk
+			var entries []social.Entry
 			for i := int64(1); i <= 250; i++ {
 				lists, members = append(lists, i), append(members, i, 1000+i, 2000+i)
-				asks = append(asks, WindowAsk{ID: i, After: order.begin(), Limit: 10})
+				asks = append(asks, social.WindowAsk{ID: i, After: order.begin(), Limit: 10})
 			}
 			for key := int64(400); key > 150; key-- {
 				entries = append(entries, w.entry(key))
@@ -144,15 +144,15 @@ func TestManyListsAndManyMembers(t *testing.T) {
 					w.mustFinish(t, i, w.mustBegin(t, i), 0)
 				}
 			}
-			require.NoError(t, w.Push(ctx, lists, Entry{Member: 5, Key: 5}))
+			require.NoError(t, w.Push(ctx, lists, social.Entry{Member: 5, Key: 5}))
 			for i := int64(1); i <= 230; i++ {
 				assert.Equal(t, i%2 == 0, len(w.page(t, i).Entries) == 1, "list %d", i)
 			}
-			var entries []Entry
+			var entries []social.Entry
 			for i := int64(1300); i > 0; i-- {
 				members = append(members, i)
 				if i%3 == 0 {
-					entries = append(entries, Entry{Member: i, Key: i})
+					entries = append(entries, social.Entry{Member: i, Key: i})
 				}
 			}
 			require.NoError(t, w.Merge(ctx, 2, entries))
@@ -161,9 +161,9 @@ func TestManyListsAndManyMembers(t *testing.T) {
 			require.NoError(t, err)
 			for i, answer := range answers {
 				member := members[i]
-				want := Membership{Presence: No}
+				want := social.Membership{Presence: social.PresenceNo}
 				if member <= 900 && member%3 == 0 || member == 5 {
-					want = Membership{Presence: Yes, Key: member}
+					want = social.Membership{Presence: social.PresenceYes, Key: member}
 				}
 				assert.Equal(t, want, answer, "member %d", member)
 			}
@@ -188,7 +188,7 @@ func TestWindowScriptsAreLoadedAgain(t *testing.T) {
 		flush()
 		answers, err := w.Has(ctx, 7, []int64{10, 11})
 		require.NoError(t, err)
-		assert.Equal(t, []Membership{{Presence: Yes, Key: 10}, {Presence: No}}, answers)
+		assert.Equal(t, []social.Membership{{Presence: social.PresenceYes, Key: 10}, {Presence: social.PresenceNo}}, answers)
 	})
 }
 
@@ -204,11 +204,11 @@ func TestMemoryOfATimeline(t *testing.T) {
 		return node.ConfigSet(ctx, "zset-max-listpack-entries", "1024").Err()
 	}))
 	w, ctx := f.Timelines(), t.Context()
-	entries := func(first int64) []Entry {
-		entries := make([]Entry, 1000)
+	entries := func(first int64) []social.Entry {
+		entries := make([]social.Entry, 1000)
 		for i := range entries {
 			id := int64(feedID(int(first) - 2*i))
-			entries[i] = Entry{Member: id, Key: id}
+			entries[i] = social.Entry{Member: id, Key: id}
 		}
 		return entries
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // nearer orders entries as the list does.
-func (o order) nearer(a, b Entry) int {
+func (o order) nearer(a, b social.Entry) int {
 	if o == oldest {
 		return cmp.Compare(a.Key, b.Key)
 	}
@@ -29,7 +29,7 @@ type listModel struct {
 	epoch           string
 	floor           int64
 	token           string
-	entries         []Entry
+	entries         []social.Entry
 	gone            map[int64]bool // removed while it is being built
 }
 
@@ -41,11 +41,11 @@ func (l *listModel) beyond(key int64) bool {
 }
 
 func (l *listModel) find(member int64) int {
-	return slices.IndexFunc(l.entries, func(e Entry) bool { return e.Member == member })
+	return slices.IndexFunc(l.entries, func(e social.Entry) bool { return e.Member == member })
 }
 
 // put adds entries as a push does; steps are visible only in what makes a building be given up.
-func (l *listModel) put(entries []Entry) {
+func (l *listModel) put(entries []social.Entry) {
 	for step := range slices.Chunk(entries, 16) {
 		for _, e := range step {
 			if !l.building && !l.whole {
@@ -101,7 +101,7 @@ func (l *listModel) begin(epoch, token string) bool {
 	return true
 }
 
-func (l *listModel) finish(token string, entries []Entry, floor int64) bool {
+func (l *listModel) finish(token string, entries []social.Entry, floor int64) bool {
 	if !l.building || l.token != token {
 		return false
 	}
@@ -109,8 +109,8 @@ func (l *listModel) finish(token string, entries []Entry, floor int64) bool {
 	gone := l.gone
 	l.building, l.whole, l.epoch, l.gone = false, true, epoch, nil
 	l.setFloor(floor)
-	l.entries = slices.DeleteFunc(l.entries, func(e Entry) bool { return l.beyond(e.Key) })
-	l.put(slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return gone[e.Member] }))
+	l.entries = slices.DeleteFunc(l.entries, func(e social.Entry) bool { return l.beyond(e.Key) })
+	l.put(slices.DeleteFunc(slices.Clone(entries), func(e social.Entry) bool { return gone[e.Member] }))
 	return true
 }
 
@@ -129,7 +129,7 @@ func (l *listModel) resume(epoch, token string) bool {
 	return true
 }
 
-func (l *listModel) grow(token string, entries []Entry, floor int64) bool {
+func (l *listModel) grow(token string, entries []social.Entry, floor int64) bool {
 	if !l.whole || token == "" || l.token != token {
 		return false
 	}
@@ -139,13 +139,13 @@ func (l *listModel) grow(token string, entries []Entry, floor int64) bool {
 }
 
 // page is what a read should give.
-func (l *listModel) page(epoch string, ask WindowAsk) WindowPage {
+func (l *listModel) page(epoch string, ask social.WindowAsk) social.WindowPage {
 	if !l.whole || l.epoch != epoch {
-		return WindowPage{}
+		return social.WindowPage{}
 	}
-	page := WindowPage{State: Whole, Floor: l.floor}
+	page := social.WindowPage{State: social.WindowWhole, Floor: l.floor}
 	for _, e := range l.entries {
-		if l.order.nearer(e, Entry{Key: ask.After}) > 0 {
+		if l.order.nearer(e, social.Entry{Key: ask.After}) > 0 {
 			page.Entries = append(page.Entries, e)
 		}
 	}
@@ -155,17 +155,17 @@ func (l *listModel) page(epoch string, ask WindowAsk) WindowPage {
 }
 
 // membership is what a question for a member should give.
-func (l *listModel) membership(epoch string, member int64) Membership {
+func (l *listModel) membership(epoch string, member int64) social.Membership {
 	if !l.whole || l.epoch != epoch {
-		return Membership{}
+		return social.Membership{}
 	}
 	if i := l.find(member); i >= 0 {
-		return Membership{Presence: Yes, Key: l.entries[i].Key}
+		return social.Membership{Presence: social.PresenceYes, Key: l.entries[i].Key}
 	}
 	if l.floor == 0 || l.order != players && !l.beyond(member) {
-		return Membership{Presence: No}
+		return social.Membership{Presence: social.PresenceNo}
 	}
-	return Membership{}
+	return social.Membership{}
 }
 
 // windowMachine does the same to lists and to their models.
@@ -194,16 +194,16 @@ var scales = []func(n int64) int64{
 	func(n int64) int64 { return n * 100_000_000_000_000 },
 }
 
-func (m *windowMachine) number(n int64) Entry {
+func (m *windowMachine) number(n int64) social.Entry {
 	if m.order == players {
-		return Entry{Member: n%memberCount + 1, Key: m.id(n)}
+		return social.Entry{Member: n%memberCount + 1, Key: m.id(n)}
 	}
-	return Entry{Member: m.id(n), Key: m.id(n)}
+	return social.Entry{Member: m.id(n), Key: m.id(n)}
 }
 
 // draw draws entries with keys between two numbers, nearest first; of a player the later one alone.
-func (m *windowMachine) draw(r *rapid.T, least, most int64) []Entry {
-	var entries []Entry
+func (m *windowMachine) draw(r *rapid.T, least, most int64) []social.Entry {
+	var entries []social.Entry
 	seen := make(map[int64]bool)
 	if least > most {
 		return nil
@@ -220,7 +220,7 @@ func (m *windowMachine) draw(r *rapid.T, least, most int64) []Entry {
 }
 
 // upTo draws entries between a floor and a farther one, as a reader of the relational store has them.
-func (m *windowMachine) upTo(r *rapid.T, floor int64) (entries []Entry, farther int64) {
+func (m *windowMachine) upTo(r *rapid.T, floor int64) (entries []social.Entry, farther int64) {
 	least, most := int64(1), int64(keyCount)
 	if floor != 0 && m.order == oldest {
 		least = rapid.Int64Range(1, keyCount).Filter(func(n int64) bool { return m.id(n) >= floor }).Draw(r, "least")
@@ -252,7 +252,7 @@ func (m *windowMachine) actions() map[string]func(*rapid.T) {
 		e := m.number(rapid.Int64Range(1, keyCount).Draw(r, "number"))
 		require.NoError(r, m.Push(ctx, m.ids(), e))
 		for _, model := range m.models {
-			model.put([]Entry{e})
+			model.put([]social.Entry{e})
 		}
 	}
 	begin := func(r *rapid.T) {
@@ -325,16 +325,16 @@ func (m *windowMachine) actions() map[string]func(*rapid.T) {
 
 // check compares the whole lists, a piece of each, and memberships in one.
 func (m *windowMachine) check(r *rapid.T) {
-	var asks []WindowAsk
+	var asks []social.WindowAsk
 	for i := range m.models {
 		after := m.id(rapid.Int64Range(0, keyCount+1).Draw(r, "after"))
 		limit := rapid.IntRange(0, 12).Draw(r, "limit")
 		id := m.first + int64(i)
-		asks = append(asks, WindowAsk{ID: id, After: m.order.begin(), Limit: keyCount}, WindowAsk{ID: id, After: after, Limit: limit})
+		asks = append(asks, social.WindowAsk{ID: id, After: m.order.begin(), Limit: keyCount}, social.WindowAsk{ID: id, After: after, Limit: limit})
 	}
 	m.checkPages(r, asks)
 	var members []int64
-	var want []Membership
+	var want []social.Membership
 	id, model := m.list(r)
 	for n := int64(1); n <= keyCount; n++ {
 		member := m.number(n).Member
@@ -345,7 +345,7 @@ func (m *windowMachine) check(r *rapid.T) {
 	require.Equal(r, want, got)
 }
 
-func (m *windowMachine) checkPages(r *rapid.T, asks []WindowAsk) {
+func (m *windowMachine) checkPages(r *rapid.T, asks []social.WindowAsk) {
 	pages, err := m.Read(context.Background(), asks)
 	require.NoError(r, err)
 	for i, page := range pages {
@@ -361,8 +361,8 @@ func (m *windowMachine) checkPages(r *rapid.T, asks []WindowAsk) {
 func (m *windowMachine) checkWalks(r *rapid.T) {
 	for i, model := range m.models {
 		for size := 1; size <= len(model.entries)+1; size++ {
-			var asks []WindowAsk
-			ask := WindowAsk{ID: m.first + int64(i), After: m.order.begin(), Limit: size}
+			var asks []social.WindowAsk
+			ask := social.WindowAsk{ID: m.first + int64(i), After: m.order.begin(), Limit: size}
 			for entries := range slices.Chunk(model.entries, size) {
 				asks = append(asks, ask)
 				ask.After = entries[len(entries)-1].Key

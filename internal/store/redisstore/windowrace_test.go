@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"circle/internal/social"
 )
 
 // meeting is what meets a builder between what he reads and what he writes.
@@ -30,8 +32,8 @@ func (w *Windows) expire(t *testing.T) {
 	require.NoError(t, w.server().client.PExpire(t.Context(), w.keys.key(7), 0).Err())
 }
 
-func (w *Windows) entries(keys ...int64) []Entry {
-	entries := make([]Entry, len(keys))
+func (w *Windows) entries(keys ...int64) []social.Entry {
+	entries := make([]social.Entry, len(keys))
 	for i, key := range keys {
 		entries[i] = w.entry(key)
 	}
@@ -47,8 +49,8 @@ func (m meeting) meet7(t *testing.T, work func(t *testing.T, w *Windows, meet fu
 				ok := work(t, w, func() { m.meet(t, w) })
 				assert.Equal(t, !m.lost, ok)
 				page := w.page(t, 7)
-				assert.Equal(t, len(m.want) > 0, page.State == Whole)
-				assert.Equal(t, w.entries(m.want...), append([]Entry{}, page.Entries...))
+				assert.Equal(t, len(m.want) > 0, page.State == social.WindowWhole)
+				assert.Equal(t, w.entries(m.want...), append([]social.Entry{}, page.Entries...))
 			})
 		}
 	})

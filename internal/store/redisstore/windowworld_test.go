@@ -9,6 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"circle/internal/social"
 )
 
 // windowWorld is a list's rows in the relational store, its window, and the hands that are at work
@@ -36,10 +38,10 @@ const (
 )
 
 // sorted are the rows from a cursor on, nearest first.
-func (w *windowWorld) sorted(after int64) []Entry {
-	var entries []Entry
+func (w *windowWorld) sorted(after int64) []social.Entry {
+	var entries []social.Entry
 	for member, key := range w.rows {
-		if e := (Entry{Member: member, Key: key}); w.order.nearer(e, Entry{Key: after}) > 0 {
+		if e := (social.Entry{Member: member, Key: key}); w.order.nearer(e, social.Entry{Key: after}) > 0 {
 			entries = append(entries, e)
 		}
 	}
@@ -63,7 +65,7 @@ func (w *windowWorld) write(member int64, present bool) {
 type near struct {
 	members []int64
 	at      int
-	present []Entry
+	present []social.Entry
 	absent  []int64
 	seen    map[int64]int
 }
@@ -77,7 +79,7 @@ func (h *near) step(t require.TestingT, w *windowWorld) bool {
 		for _, member := range h.members {
 			h.seen[member] = w.versions[member]
 			if key, ok := w.rows[member]; ok {
-				h.present = append(h.present, Entry{Member: member, Key: key})
+				h.present = append(h.present, social.Entry{Member: member, Key: key})
 			} else {
 				h.absent = append(h.absent, member)
 			}
@@ -108,7 +110,7 @@ type builder struct {
 	grows   bool
 	at      int
 	token   string
-	entries []Entry
+	entries []social.Entry
 	floor   int64
 }
 
@@ -171,9 +173,9 @@ func (w *windowWorld) settle(t require.TestingT) {
 	}
 	rows := w.sorted(w.order.begin())
 	for size := 1; size <= len(rows)+1; size++ {
-		var asks []WindowAsk
-		var want [][]Entry
-		ask := WindowAsk{ID: w.id, After: w.order.begin(), Limit: size}
+		var asks []social.WindowAsk
+		var want [][]social.Entry
+		ask := social.WindowAsk{ID: w.id, After: w.order.begin(), Limit: size}
 		for page := range slices.Chunk(rows, size) {
 			asks, want = append(asks, ask), append(want, page)
 			ask.After = page[len(page)-1].Key
@@ -189,8 +191,8 @@ func (w *windowWorld) settle(t require.TestingT) {
 }
 
 // through is a page with what the rows add to it.
-func (w *windowWorld) through(ask WindowAsk, page WindowPage) []Entry {
-	if n := len(page.Entries); page.State == Whole && (page.Ended || n == ask.Limit) {
+func (w *windowWorld) through(ask social.WindowAsk, page social.WindowPage) []social.Entry {
+	if n := len(page.Entries); page.State == social.WindowWhole && (page.Ended || n == ask.Limit) {
 		return page.Entries[:n:n]
 	} else if n > 0 {
 		ask.After = page.Entries[n-1].Key
@@ -209,10 +211,10 @@ func (w *windowWorld) settleMembers(t require.TestingT) {
 	for i, answer := range answers {
 		key, present := w.rows[members[i]]
 		switch answer.Presence {
-		case Yes:
+		case social.PresenceYes:
 			require.True(t, present, "member %d", members[i])
 			require.Equal(t, key, answer.Key, "member %d", members[i])
-		case No:
+		case social.PresenceNo:
 			require.False(t, present, "member %d", members[i])
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"circle/internal/social"
 )
 
 const (
@@ -21,15 +23,15 @@ const (
 // Push adds an entry to each of the lists that is there or being built, whatever its epoch; lists
 // that reach less far are left alone, and a list that is full loses its farthest entry. Of two keys
 // of a player the later one stays. It takes one trip, three when a server lacks the script.
-func (w *Windows) Push(ctx context.Context, ids []int64, e Entry) error {
-	b := w.batch(w.store.scripts.push, keysPerCall, w.pairs(nil, []Entry{e})...)
+func (w *Windows) Push(ctx context.Context, ids []int64, e social.Entry) error {
+	b := w.batch(w.store.scripts.push, keysPerCall, w.pairs(nil, []social.Entry{e})...)
 	b.addAll(ids)
 	return b.run(ctx, "push to")
 }
 
 // Merge adds entries, nearest first, as far as the list reaches. It takes one trip, three when a
 // server lacks the script.
-func (w *Windows) Merge(ctx context.Context, id int64, entries []Entry) error {
+func (w *Windows) Merge(ctx context.Context, id int64, entries []social.Entry) error {
 	b := w.batch(w.store.scripts.push, 1)
 	for chunk := range slices.Chunk(entries, entriesPerCall) {
 		b.add(id, w.pairs(nil, chunk)...)
@@ -74,7 +76,7 @@ func (w *Windows) Begin(ctx context.Context, id int64) (token string, ok bool, e
 // the last entry's key (one more where the oldest come first). What was pushed meanwhile is kept, what
 // was removed is left out. ok is false when the token is no longer there. The token then serves for
 // Grow. It takes one trip, three when a server lacks the script.
-func (w *Windows) Finish(ctx context.Context, id int64, token string, entries []Entry, floor int64) (ok bool, err error) {
+func (w *Windows) Finish(ctx context.Context, id int64, token string, entries []social.Entry, floor int64) (ok bool, err error) {
 	epoch, _, _ := strings.Cut(token, ".")
 	args := []any{epoch, token, seconds(w.keys.ttl), floor, w.order.bound(floor)}
 	reply, err := w.one(ctx, "finish", w.store.scripts.finish, id, w.pairs(args, entries)...)
@@ -100,7 +102,7 @@ func (w *Windows) Resume(ctx context.Context, id int64) (token string, floor int
 // nearest first, and lowers the floor as Finish sets it. ok is false when the token is no longer
 // there, since the list was filled, or something beyond its floor was pushed or removed, which may
 // not be in what was read: then Resume. It takes one trip, three when a server lacks the script.
-func (w *Windows) Grow(ctx context.Context, id int64, token string, entries []Entry, floor int64) (ok bool, err error) {
+func (w *Windows) Grow(ctx context.Context, id int64, token string, entries []social.Entry, floor int64) (ok bool, err error) {
 	reply, err := w.one(ctx, "grow", w.store.scripts.grow, id, w.pairs([]any{token, floor}, entries)...)
 	return reply == int64(1), err
 }

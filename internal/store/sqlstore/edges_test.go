@@ -178,7 +178,7 @@ func TestListsOfManyTakeFewTrips(t *testing.T) {
 		name  string
 		lists int
 		trips int64
-	}{{"one", 1, 1}, {"a page", 30, 1}, {"the most of one trip", 100, 1}, {"one more", 101, 2}} {
+	}{{"one", 1, 1}, {"a page", 30, 1}, {"the most of one trip", 128, 1}, {"one more", 129, 2}} {
 		t.Run(c.name, func(t *testing.T) {
 			each(t, func(f fixture) {
 				asks := make([]social.ListAsk[social.PlayerID], c.lists)

@@ -17,10 +17,22 @@ import (
 // statement looks at one index entry per followed author, and the second at the newest entries of
 // those few.
 func (s *Store) HomeFeeds(ctx context.Context, viewer social.PlayerID, below int64, limit int) ([]social.FeedID, error) {
+	return s.homeFeeds(ctx, viewer, social.Fans, below, limit)
+}
+
+// TimelineFeeds lists what belongs into a player's timeline, newest first: the player's own feeds, and
+// all but the private ones of followed players, since friendships may be made later. Deleted ones are
+// left out.
+func (s *Store) TimelineFeeds(ctx context.Context, viewer social.PlayerID, below int64, limit int) ([]social.FeedID, error) {
+	return s.homeFeeds(ctx, viewer, social.Friends, below, limit)
+}
+
+// homeFeeds lists feeds of followed players up to the visibility widest, and of friends up to FRIENDS.
+func (s *Store) homeFeeds(ctx context.Context, viewer social.PlayerID, widest social.Visibility, below int64, limit int) ([]social.FeedID, error) {
 	if limit <= 0 {
 		return nil, nil
 	}
-	authors, err := s.homeAuthors(ctx, viewer, below, limit)
+	authors, err := s.homeAuthors(ctx, viewer, widest, below, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read home feeds: %w", err)
 	}
@@ -49,13 +61,13 @@ type homeAuthor struct {
 }
 
 // homeAuthors are the followed authors whose newest visible feeds are the newest, those first.
-func (s *Store) homeAuthors(ctx context.Context, viewer social.PlayerID, below int64, limit int) ([]homeAuthor, error) {
-	const sql = "SELECT e.peer_id, CASE WHEN e.friend_id > 0 THEN 3 ELSE 2 END AS widest," +
+func (s *Store) homeAuthors(ctx context.Context, viewer social.PlayerID, widest social.Visibility, below int64, limit int) ([]homeAuthor, error) {
+	const sql = "SELECT e.peer_id, CASE WHEN e.friend_id > 0 THEN 3 ELSE ? END AS widest," +
 		" (SELECT f.id FROM feeds f WHERE f.author_id = e.peer_id AND f.id < ? AND f.deleted = 0" +
-		" AND f.visibility <= CASE WHEN e.friend_id > 0 THEN 3 ELSE 2 END ORDER BY f.id DESC LIMIT 1) AS newest" +
+		" AND f.visibility <= CASE WHEN e.friend_id > 0 THEN 3 ELSE ? END ORDER BY f.id DESC LIMIT 1) AS newest" +
 		" FROM edges e WHERE e.player_id = ? AND e.following_id > 0 ORDER BY newest DESC LIMIT ?"
 	var authors []homeAuthor
-	err := query(s.reader(ctx), sql, []any{below, viewer, limit}, func(scan scanner) error {
+	err := query(s.reader(ctx), sql, []any{widest, below, widest, viewer, limit}, func(scan scanner) error {
 		var author homeAuthor
 		var newest *int64
 		err := scan(&author.id, &author.widest, &newest)

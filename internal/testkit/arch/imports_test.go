@@ -62,7 +62,6 @@ var rules = []rule{
 	{packages: []string{"internal/httpserver"}, ours: []string{"internal/social", "web"}, never: stores},
 	// The composition root, the program around it and its tests.
 	{packages: []string{"", "internal/app", "internal/testkit/..."}, ours: []string{"..."}},
-	{packages: []string{"internal/deps"}},
 }
 
 // pkg is what go list tells of a package.

@@ -1,0 +1,120 @@
+package service
+
+import (
+	"context"
+
+	"circle/internal/social"
+)
+
+const (
+	// settleRounds bounds how often a near stage follows a row that moves under it. Whoever moved it
+	// last has a near stage of his own.
+	settleRounds = 5
+	// mergeLimit is how many feeds of a followed author come into a timeline: as many as it holds.
+	mergeLimit = 1000
+)
+
+// Indexes makes the windows say what the rows say, for near stages: it reads a row, changes the windows
+// accordingly, reads the row again and repeats what has moved. So near stages may meet, and come twice
+// and late.
+type Indexes struct {
+	lists *lists
+	feeds *Feeds
+}
+
+func settle[R comparable](ctx context.Context, read func(context.Context) (R, error), apply func(context.Context, R) error) error {
+	row, err := read(ctx)
+	for range settleRounds {
+		if err != nil {
+			return err
+		}
+		if err = apply(ctx, row); err != nil {
+			return err
+		}
+		applied := row
+		if row, err = read(ctx); err == nil && row == applied {
+			return nil
+		}
+	}
+	return err
+}
+
+// Like settles whether a feed is among those that a player likes.
+func (x *Indexes) Like(ctx context.Context, key social.LikeKey) error {
+	read := func(ctx context.Context) (bool, error) {
+		found, err := x.lists.store.LikesByKeys(ctx, []social.LikeKey{key})
+		return found[key] != 0, err
+	}
+	return settle(ctx, read, func(ctx context.Context, liked bool) error {
+		return put(ctx, x.lists.Liked, int64(key.Player), feedEntry(key.Feed), liked)
+	})
+}
+
+// put makes an entry be in a list, or not.
+func put(ctx context.Context, w Window, list int64, e social.Entry, there bool) error {
+	if there {
+		return w.Push(ctx, []int64{list}, e)
+	}
+	return w.Remove(ctx, []int64{list}, []int64{e.Member})
+}
+
+// Edge settles what two players are to each other, and whether the feeds of the second are in the
+// timeline of the first: when he follows, the newest of them, and none when he does not.
+func (x *Indexes) Edge(ctx context.Context, player, peer social.PlayerID) error {
+	read := func(ctx context.Context) (social.Edge, error) { return x.lists.store.EdgeOf(ctx, player, peer) }
+	return settle(ctx, read, func(ctx context.Context, e social.Edge) error {
+		for _, side := range []social.Edge{e, e.Mirror()} {
+			following := social.Entry{Member: int64(side.Peer), Key: int64(side.Following)}
+			if err := put(ctx, x.lists.Following, int64(side.Player), following, side.Following != 0); err != nil {
+				return err
+			}
+			fan := social.Entry{Member: int64(side.Peer), Key: int64(side.Fan)}
+			if err := put(ctx, x.lists.Fans, int64(side.Player), fan, side.Fan != 0); err != nil {
+				return err
+			}
+		}
+		return x.timeline(ctx, e)
+	})
+}
+
+// timeline merges the newest feeds of a followed player into the follower's timeline, or takes them out.
+// The relation windows are right by then, so who posts at this moment sees the new fan, or is read here.
+func (x *Indexes) timeline(ctx context.Context, e social.Edge) error {
+	ids, err := x.lists.store.NewestOf(ctx, e.Peer, mergeLimit)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	if e.Following == 0 {
+		members := make([]int64, len(ids))
+		for i, id := range ids {
+			members[i] = int64(id)
+		}
+		return x.lists.Timelines.Remove(ctx, []int64{int64(e.Player)}, members)
+	}
+	entries, err := feedEntries(ids, nil)
+	if err != nil {
+		return err
+	}
+	return x.lists.Timelines.Merge(ctx, int64(e.Player), entries)
+}
+
+// Feed settles whether a feed is in its author's own timeline.
+func (x *Indexes) Feed(ctx context.Context, id social.FeedID) error {
+	type row struct {
+		author  social.PlayerID
+		deleted bool
+	}
+	read := func(ctx context.Context) (row, error) {
+		heads, err := x.feeds.heads.truth.Load(ctx, []social.FeedID{id})
+		if head := heads[id]; head != nil {
+			return row{head.AuthorID, head.Deleted}, err
+		}
+		return row{}, err
+	}
+	return settle(ctx, read, func(ctx context.Context, r row) error {
+		if r.author == 0 {
+			return nil
+		}
+		return put(ctx, x.lists.Timelines, int64(r.author), feedEntry(id), !r.deleted)
+	})
+}

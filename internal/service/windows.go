@@ -1,0 +1,84 @@
+package service
+
+import (
+	"context"
+
+	"circle/internal/social"
+)
+
+// Windows are the ordered lists that Redis holds.
+type Windows struct {
+	// Timelines are the feeds on players' home pages; Liked, by feed id, those that players like.
+	Timelines Window
+	Liked     Window
+	// Following and Fans are players by edge.
+	Following Window
+	Fans      Window
+}
+
+// WindowStore reads from the relational store what windows are built of.
+type WindowStore interface {
+	// TimelineFeeds lists a player's own feeds and all but the private ones of followed players,
+	// newest first, without deleted ones.
+	TimelineFeeds(ctx context.Context, viewer social.PlayerID, below int64, limit int) ([]social.FeedID, error)
+	// LikedBelow lists feeds that a player likes, those with the largest ids first.
+	LikedBelow(ctx context.Context, player social.PlayerID, below int64, limit int) ([]social.FeedID, error)
+	// NewestOf lists the newest feeds of an author, deleted ones too.
+	NewestOf(ctx context.Context, author social.PlayerID, limit int) ([]social.FeedID, error)
+	// EdgeOf reads what two players are to each other, as the first sees it.
+	EdgeOf(ctx context.Context, player, peer social.PlayerID) (social.Edge, error)
+	// LikesByKeys reads likes that stand; others are absent.
+	LikesByKeys(ctx context.Context, keys []social.LikeKey) (map[social.LikeKey]social.LikeID, error)
+}
+
+// lists joins windows with what they are built of.
+type lists struct {
+	Windows
+	*builder
+	store     WindowStore
+	relations RelationStore
+}
+
+// wantTimeline asks for a player's timeline to be built behind the answer.
+func (l *lists) wantTimeline(player social.PlayerID) {
+	l.want("timeline", int64(player), l.Timelines, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
+		return feedEntries(l.store.TimelineFeeds(ctx, social.PlayerID(list), after, limit))
+	})
+}
+
+// wantLiked asks for the feeds that a player likes.
+func (l *lists) wantLiked(player social.PlayerID) {
+	l.want("liked", int64(player), l.Liked, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
+		return feedEntries(l.store.LikedBelow(ctx, social.PlayerID(list), after, limit))
+	})
+}
+
+// wantRelation asks for the players whom a player follows, or who follow him.
+func (l *lists) wantRelation(of social.RelationList, player social.PlayerID) {
+	window, kind := l.Following, "following"
+	if of == social.ListFans {
+		window, kind = l.Fans, "fans"
+	}
+	l.want(kind, int64(player), window, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
+		asks := []ListAsk[social.PlayerID]{{Of: social.PlayerID(list), Below: after, Limit: limit}}
+		found, err := l.relations.PlayerLists(ctx, of, asks)
+		if err != nil {
+			return nil, err
+		}
+		entries := make([]social.Entry, len(found[0]))
+		for i, e := range found[0] {
+			entries[i] = social.Entry{Member: int64(e.Player), Key: int64(e.Edge)}
+		}
+		return entries, nil
+	})
+}
+
+func feedEntries(ids []social.FeedID, err error) ([]social.Entry, error) {
+	entries := make([]social.Entry, len(ids))
+	for i, id := range ids {
+		entries[i] = feedEntry(id)
+	}
+	return entries, err
+}
+
+func feedEntry(id social.FeedID) social.Entry { return social.Entry{Member: int64(id), Key: int64(id)} }

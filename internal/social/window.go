@@ -1,0 +1,84 @@
+package social
+
+// Entry is an entry of an ordered list: a feed, or a player with the edge or like that brought it there.
+type Entry struct {
+	// Member is the feed's or the player's id.
+	Member int64
+	// Key is the id that the list is ordered by: of a feed its id once more, of a player that of the
+	// edge or like.
+	Key int64
+}
+
+// WindowState says whether a window could be asked.
+type WindowState uint8
+
+// The states of a window.
+const (
+	// WindowAbsent: there is no such list, it is of another epoch, or it is being built.
+	WindowAbsent WindowState = iota
+	// WindowWhole: the list is complete down to its floor.
+	WindowWhole
+)
+
+// WindowAsk asks for a piece of a list.
+type WindowAsk struct {
+	// ID is the list's number: a player or a feed.
+	ID int64
+	// After is the key behind which the piece begins: that of the last entry of the piece before. A
+	// list begins with MaxID+1, one that has the oldest first with 0.
+	After int64
+	// Limit is how many entries are wanted.
+	Limit int
+}
+
+// WindowPage is the answer to a WindowAsk.
+type WindowPage struct {
+	State   WindowState
+	Entries []Entry
+	// Ended says that nothing follows the entries. When it is false and there are fewer entries than
+	// wanted, the rest is in the relational store, behind the last entry or the key that was asked.
+	Ended bool
+	// Floor is where the list ends: all entries with larger keys are in it (with smaller ones, where
+	// the oldest come first). 0 means that it holds all there are.
+	Floor int64
+}
+
+// Presence says whether a member is in a list, with what the window knows.
+type Presence uint8
+
+// The presences.
+const (
+	// PresenceUnknown: only the relational store can tell.
+	PresenceUnknown Presence = iota
+	// PresenceNo: it is not in the list.
+	PresenceNo
+	// PresenceYes: it is in the list.
+	PresenceYes
+)
+
+// Membership is the answer to a question for a member.
+type Membership struct {
+	Presence Presence
+	// Key is the entry's key when the answer is PresenceYes.
+	Key int64
+}
+
+// Cards is what a cache knows of feeds that stand in a list; what it lacks is absent.
+type Cards struct {
+	Heads    map[FeedID]*Feed
+	Counters map[FeedID]*FeedCounters
+	// Liked holds only the feeds of which it is known whether the viewer likes them.
+	Liked map[FeedID]bool
+	// LikedAbsent says that the viewer's list of liked feeds is to be built.
+	LikedAbsent bool
+}
+
+// People is what a cache knows of players; what it lacks is absent.
+type People struct {
+	Players map[PlayerID]*Player
+	// Relations holds only the players of whom it is known what they are to the viewer.
+	Relations map[PlayerID]Relation
+	// FollowingAbsent and FansAbsent say that these lists of the viewer are to be built.
+	FollowingAbsent bool
+	FansAbsent      bool
+}

@@ -1,0 +1,145 @@
+package redisstore
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+
+	"circle/internal/social"
+)
+
+// trip gathers reads of one server into one round trip.
+type trip struct {
+	server *server
+	pipe   redis.Pipeliner
+	// scripts are the calls with their replies, which are kept where the script ran.
+	scripts []queued
+}
+
+type queued struct {
+	call  *call
+	reply *redis.Cmd
+}
+
+func (s *server) trip() *trip { return &trip{server: s, pipe: s.client.Pipeline()} }
+
+// queue adds calls of reading scripts. Those that a node refuses for want of the script have no reply
+// afterwards, and run by themselves when they are asked for.
+func (t *trip) queue(ctx context.Context, calls []call) {
+	for i := range calls {
+		c := &calls[i]
+		t.scripts = append(t.scripts, queued{c, c.script.EvalShaRO(ctx, t.pipe, c.keys, c.args...)})
+	}
+}
+
+func (t *trip) run(ctx context.Context) {
+	if t.pipe.Len() == 0 {
+		return
+	}
+	// Each reply is looked at by itself.
+	_, _ = t.pipe.Exec(ctx)
+	for _, q := range t.scripts {
+		if q.reply.Err() == nil {
+			q.call.reply = q.reply.Val()
+		}
+	}
+}
+
+// Cards reads heads and counters of feeds and whether the viewer likes them in one trip. Of the
+// anonymous viewer, 0, nothing is asked.
+func (s *Store) Cards(ctx context.Context, viewer social.PlayerID, ids []social.FeedID) (social.Cards, error) {
+	if len(ids) == 0 {
+		return social.Cards{}, nil
+	}
+	feeds, counters, liked := s.Feeds(), s.Counters(), s.Liked()
+	keys := make([]string, 0, 2*len(ids))
+	members := make([]int64, len(ids))
+	for i, id := range ids {
+		keys = append(keys, feedKeys.key(int64(id)))
+		members[i] = int64(id)
+	}
+	for _, id := range ids {
+		keys = append(keys, countKeys.key(int64(id)))
+	}
+	t := feeds.server().trip()
+	read := t.server.queueStrings(ctx, t.pipe, keys)
+	var calls []call
+	if viewer != 0 {
+		calls = liked.hasCalls(int64(viewer), members)
+		t.queue(ctx, calls)
+	}
+	t.run(ctx)
+	values, err := read()
+	if err != nil {
+		return social.Cards{}, away("get cards", err)
+	}
+	cards := social.Cards{Heads: feeds.open(ids, values[:len(ids)]), Counters: counters.open(ids, values[len(ids):])}
+	if viewer == 0 {
+		return cards, nil
+	}
+	known, whole, err := liked.has(ctx, calls, int64(viewer), members)
+	cards.LikedAbsent = err == nil && !whole
+	cards.Liked = make(map[social.FeedID]bool, len(ids))
+	for i, m := range known {
+		if m.Presence != social.PresenceUnknown {
+			cards.Liked[ids[i]] = m.Presence == social.PresenceYes
+		}
+	}
+	return cards, err
+}
+
+// People reads the simple info of the players in infos, and what those in relations are to the viewer,
+// in one trip, or in one to each of the two deployments at once.
+func (s *Store) People(ctx context.Context, viewer social.PlayerID, infos, relations []social.PlayerID) (social.People, error) {
+	players, following, fans := s.Players(), s.Following(), s.Fans()
+	members := make([]int64, len(relations))
+	for i, id := range relations {
+		members[i] = int64(id)
+	}
+	asks, asked := players.asks(infos)
+	first := players.server().trip()
+	second := first
+	if following.server() != first.server {
+		second = following.server().trip()
+	}
+	read := queueFields(ctx, first.pipe, asks)
+	followingCalls, fansCalls := following.hasCalls(int64(viewer), members), fans.hasCalls(int64(viewer), members)
+	second.queue(ctx, followingCalls)
+	second.queue(ctx, fansCalls)
+	runBoth(ctx, first, second)
+
+	values, err := read()
+	if err != nil {
+		return social.People{}, away("get people", err)
+	}
+	people := social.People{Players: players.openFields(asked, values)}
+	out, outWhole, err := following.has(ctx, followingCalls, int64(viewer), members)
+	if err != nil {
+		return people, err
+	}
+	in, inWhole, err := fans.has(ctx, fansCalls, int64(viewer), members)
+	people.FollowingAbsent = len(relations) > 0 && !outWhole
+	people.FansAbsent = len(relations) > 0 && err == nil && !inWhole
+	people.Relations = make(map[social.PlayerID]social.Relation, len(relations))
+	for i := range in {
+		if out[i].Presence != social.PresenceUnknown && in[i].Presence != social.PresenceUnknown {
+			people.Relations[relations[i]] = social.Relation{
+				Following: out[i].Presence == social.PresenceYes, Fan: in[i].Presence == social.PresenceYes,
+			}
+		}
+	}
+	return people, err
+}
+
+// runBoth runs two trips at once, or one when they are the same.
+func runBoth(ctx context.Context, first, second *trip) {
+	if first == second {
+		first.run(ctx)
+		return
+	}
+	var both errgroup.Group
+	both.Go(func() error { first.run(ctx); return nil })
+	both.Go(func() error { second.run(ctx); return nil })
+	_ = both.Wait()
+}
