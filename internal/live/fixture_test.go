@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -76,9 +77,30 @@ func entry(n int) social.LiveEntry {
 func (b *bench) append(t *testing.T, player social.PlayerID, from, to int) {
 	t.Helper()
 	for n := from; n <= to; n++ {
-		_, err := b.logs.Append(context.Background(), []social.PlayerID{player}, entry(n))
-		require.NoError(t, err)
+		b.appendTo(t, []social.PlayerID{player}, n)
 	}
+}
+
+// appendTo writes an entry, again if the store was too busy, as the far stage does.
+func (b *bench) appendTo(t *testing.T, players []social.PlayerID, n int) {
+	t.Helper()
+	patient(t, func() error {
+		_, err := b.logs.Append(context.Background(), players, entry(n))
+		return err
+	})
+}
+
+// patient repeats what a store was too busy for. It is safe for use by any goroutine.
+func patient(t *testing.T, do func() error) {
+	t.Helper()
+	err := do()
+	if social.CodeOf(err) == social.CodeUnavailable {
+		assert.Eventually(t, func() bool {
+			err = do()
+			return social.CodeOf(err) != social.CodeUnavailable
+		}, 20*time.Second, 10*time.Millisecond)
+	}
+	assert.NoError(t, err)
 }
 
 // stream is a subscription under test.
@@ -91,9 +113,12 @@ func subscribe(t *testing.T, h *Hub, player social.PlayerID, since *social.LogPl
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	next, err := h.Subscribe(ctx, player, since)
-	require.NoError(t, err)
-	return stream{next, cancel}
+	s := stream{end: cancel}
+	patient(t, func() (err error) {
+		s.next, err = h.Subscribe(ctx, player, since)
+		return err
+	})
+	return s
 }
 
 // item is the next one, soon.

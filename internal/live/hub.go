@@ -36,7 +36,7 @@ const (
 	// poll is how late an event may be whose notice was lost. It is also how often logs are kept, which
 	// outlive it by far.
 	poll = 3 * time.Second
-	// pause is how long is waited after notices could not be received.
+	// pause is how long is waited after notices could not be received, or logs not be read.
 	pause = 200 * time.Millisecond
 	// readsPerTrip bounds the logs that are read in one trip, so that those that come later in a large
 	// round don't wait for all of it, and the embedded Redis answers in time.

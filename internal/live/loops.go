@@ -72,15 +72,18 @@ func (h *Hub) differences(held map[social.PlayerID]struct{}) (begun, ceased []so
 }
 
 // read delivers what came into the logs, those of which there was a notice at once, all of them now and
-// then. It alone moves subscribers on, so that nothing is delivered twice.
+// then, and those that could not be read soon again. It alone moves subscribers on, so that nothing is
+// delivered twice.
 func (h *Hub) read(ctx context.Context) {
 	ticker := time.NewTicker(h.cfg.Poll)
 	defer ticker.Stop()
+	var again <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.wakeRead:
+		case <-again:
 		case <-ticker.C:
 			h.mu.Lock()
 			for player := range h.players {
@@ -88,8 +91,11 @@ func (h *Hub) read(ctx context.Context) {
 			}
 			h.mu.Unlock()
 		}
+		again = nil
 		for some := range slices.Chunk(h.groups(), readsPerTrip) {
-			h.deliver(ctx, some)
+			if !h.deliver(ctx, some) {
+				again = time.After(pause)
+			}
 		}
 	}
 }
@@ -120,8 +126,8 @@ func (h *Hub) groups() []group {
 	return groups
 }
 
-// deliver reads the groups' logs. What can't be read now is read at the next notice or poll.
-func (h *Hub) deliver(ctx context.Context, groups []group) {
+// deliver reads the groups' logs; false when some of them are still to be read.
+func (h *Hub) deliver(ctx context.Context, groups []group) bool {
 	asks := make([]social.LogAsk, len(groups))
 	for i, g := range groups {
 		asks[i] = g.ask
@@ -131,18 +137,28 @@ func (h *Hub) deliver(ctx context.Context, groups []group) {
 		h.metrics.failures.Inc()
 		h.cfg.Log.DebugContext(ctx, "live logs not read", "logs", len(asks), "error", err)
 	}
+	whole := true
 	for i, read := range reads {
-		if read.End == (social.LogPlace{}) {
+		if read.End != (social.LogPlace{}) {
+			h.tell(groups[i], read)
 			continue
 		}
-		news := items(read)
-		for _, s := range groups[i].subscribers {
-			h.metrics.delivered(read)
-			s.place = read.End
-			if !s.push(news) {
-				h.metrics.slow.Inc()
-				h.leave(groups[i].ask.Player, s)
-			}
+		whole = false
+		h.mu.Lock()
+		h.unread[asks[i].Player] = struct{}{}
+		h.mu.Unlock()
+	}
+	return whole
+}
+
+func (h *Hub) tell(g group, read social.LogRead) {
+	news := items(read)
+	for _, s := range g.subscribers {
+		h.metrics.delivered(read)
+		s.place = read.End
+		if !s.push(news) {
+			h.metrics.slow.Inc()
+			h.leave(g.ask.Player, s)
 		}
 	}
 }
