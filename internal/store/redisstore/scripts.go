@@ -146,7 +146,8 @@ return set
 type scripts struct {
 	reserveString, reserveField, putString, putField *redis.Script
 	appendLog, readLog                               *redis.Script
-	push, remove, begin, finish, resume, grow, renew *redis.Script
+	push, merge, remove                              *redis.Script
+	begin, finish, resume, grow, renew               *redis.Script
 	raiseFence                                       *redis.Script
 	page, scores                                     *redis.Script // these only read
 }
@@ -172,6 +173,7 @@ func newScripts(plain bool) scripts {
 		appendLog:     writing(luaAppendLog),
 		readLog:       writing(luaReadLog),
 		push:          writing(luaPush),
+		merge:         writing(luaMerge),
 		remove:        writing(luaRemove),
 		begin:         writing(luaBegin),
 		finish:        writing(luaFinish),

@@ -52,10 +52,15 @@ local function set_floor(list, floor, token)
   list.mark, list.floor, list.token = mark, floor, token
 end
 
-local function beyond(list, id)
-  if list.floor == 0 then return false end
-  if order == 'oldest' then return id >= list.floor end
-  return id <= list.floor
+-- Whoever grows a list has read before what comes or goes beyond its floor, so his token goes.
+local function unhand(list)
+  if list.token ~= '' then set_floor(list, list.floor, '') end
+end
+
+local function beyond(floor, id)
+  if floor == 0 then return false end
+  if order == 'oldest' then return id >= floor end
+  return id <= floor
 end
 
 -- What is being built and grows over the cap is given up.
@@ -74,22 +79,25 @@ end
 
 -- Of two scores of a member the lower one stays: that of the later edge or like.
 local function add(list, pairs)
-  redis.call('ZADD', list.key, 'LT', unpack(pairs))
-  trim(list)
+  if redis.call('ZADD', list.key, 'LT', unpack(pairs)) > 0 then trim(list) end
 end
 
--- put adds the entries from ARGV[first] on, which come nearest first, but not those in gone. It trims
--- after every 16, so that a list of 1,000 never holds more than the compact encoding takes. Whoever
--- grows the list has read before what comes at or beyond the floor, so his token goes.
+-- put adds the entries from ARGV[first] on, which come nearest first, but not those in gone. Where
+-- there is room for all, the farthest go first, since the compact encoding takes an entry the faster
+-- the nearer to the head it goes. It trims after every 16, so that a list of 1,000 never holds more
+-- than that encoding takes. (No swap of from and to: the embedded server's Lua gets that wrong.)
 local function put(list, first, gone)
+  local from, to, by = first, #ARGV - 1, 2
+  if to > from and redis.call('ZCARD', list.key) + (to - from) / 2 <= cap then
+    from = #ARGV - 1
+    to, by = first, -2
+  end
   local step, n = {}, 0
-  for i = first, #ARGV, 2 do
+  for i = from, to, by do
     local score, member = ARGV[i], ARGV[i + 1]
-    if beyond(list, id(score, member)) then
-      if list.token ~= '' then set_floor(list, list.floor, '') end
-      break
-    end
-    if not gone[member] then
+    if beyond(list.floor, id(score, member)) then
+      unhand(list)
+    elseif not gone[member] then
       step[n + 1], step[n + 2] = score, member
       n = n + 2
     end
@@ -103,16 +111,33 @@ local function put(list, first, gone)
 end
 `
 
-// luaPush adds entries to each list that is whole or being built, whatever its epoch. In Cluster it is
-// called with one key.
+// luaPush adds an entry to each list that is whole or being built, whatever its epoch. It does what
+// luaMerge does, in as few steps as may be. In Cluster it is called with one key.
 //
-//	KEYS[i]       a list
-//	ARGV[3, 4 …]  score and member of each entry, nearest first
+//	KEYS[i]     a list
+//	ARGV[3, 4]  score and member
 const luaPush = luaWindow + `
+local call, score, member = redis.call, ARGV[3], ARGV[4]
+local new = id(score, member)
 for _, key in ipairs(KEYS) do
-  local list = open(key)
-  if list then put(list, 3, {}) end
+  local mark = call('ZRANGE', key, 0, 0)[1]
+  if mark then
+    if beyond(tonumber(mark:match('^!%d+:(%d+)') or 0), new) then
+      unhand(open(key))
+    elseif call('ZADD', key, 'LT', score, member) > 0 and call('ZCARD', key) > cap + 1 then
+      trim(open(key))
+    end
+  end
 end
+`
+
+// luaMerge adds entries to a list that is whole or being built, whatever its epoch.
+//
+//	KEYS[1]       the list
+//	ARGV[3, 4 …]  score and member of each entry, nearest first
+const luaMerge = luaWindow + `
+local list = open(KEYS[1])
+if list then put(list, 3, {}) end
 `
 
 // luaRemove removes members from each list. A removed member that is not there may be beyond the
@@ -134,8 +159,8 @@ for _, key in ipairs(KEYS) do
     if list.building then
       redis.call('ZADD', key, unpack(noted))
       trim(list)
-    elseif found < #members and list.token ~= '' then
-      set_floor(list, list.floor, '')
+    elseif found < #members then
+      unhand(list)
     end
   end
 end

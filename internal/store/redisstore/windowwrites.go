@@ -32,7 +32,7 @@ func (w *Windows) Push(ctx context.Context, ids []int64, e social.Entry) error {
 // Merge adds entries, nearest first, as far as the list reaches. It takes one trip, three when a
 // server lacks the script.
 func (w *Windows) Merge(ctx context.Context, id int64, entries []social.Entry) error {
-	b := w.batch(w.store.scripts.push, 1)
+	b := w.batch(w.store.scripts.merge, 1)
 	for chunk := range slices.Chunk(entries, entriesPerCall) {
 		b.add(id, w.pairs(nil, chunk)...)
 	}
