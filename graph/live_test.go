@@ -59,6 +59,17 @@ func (noCache) Put(context.Context, map[social.FeedID]*social.Feed, string) erro
 
 func (noCache) Remove(context.Context, []social.FeedID) error { return errAway }
 
+// noPages is a noCache for what lists show.
+type noPages struct{}
+
+func (noPages) Cards(context.Context, social.PlayerID, []social.FeedID) (social.Cards, error) {
+	return social.Cards{}, errAway
+}
+
+func (noPages) People(context.Context, social.PlayerID, []social.PlayerID, []social.PlayerID) (social.People, error) {
+	return social.People{}, errAway
+}
+
 // run is a stream of items, with turns given by hand.
 type run struct {
 	ctx    context.Context
@@ -76,7 +87,7 @@ func start(t *testing.T, c *circle) run {
 	ctx = graphql.WithOperationContext(ctx, &graphql.OperationContext{RecoverFunc: Errors{Log: slog.New(slog.DiscardHandler)}.Recover})
 	r.ctx = context.WithValue(ctx, turnKey{}, r.turns)
 	services := service.New(service.Deps{
-		Lists: c, Truths: service.Truths{Feeds: c}, Caches: service.Caches{Feeds: noCache{}},
+		Lists: c, Truths: service.Truths{Feeds: c}, Caches: service.Caches{Feeds: noCache{}, Pages: noPages{}},
 		Log: slog.New(slog.DiscardHandler), FallbackReads: 1,
 	})
 	s := homeStream{
