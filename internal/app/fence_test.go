@@ -96,6 +96,7 @@ func (p *past) write(t *testing.T) [][]string {
 		require.NoError(t, err)
 	}
 	p.gone = made
+	testkit.Quiet(t, p.apps[0])
 	return p.on(t, p.apps[0])
 }
 

@@ -41,6 +41,7 @@ func busyCircle(t *testing.T, app *testkit.App) []testkit.Player {
 	for _, p := range players {
 		testkit.Must(t)(p.Like(feeds[0]))
 	}
+	testkit.Quiet(t, app)
 	return players
 }
 
