@@ -152,15 +152,18 @@ func (l *Logs) Read(ctx context.Context, asks []social.LogAsk) ([]social.LogRead
 }
 
 // Reset ends the logs of the players, so that all who listen or come back meet a gap, and tells the
-// processes that they listen through. It takes one trip.
+// processes that they listen through. It takes two trips: in Cluster a notice sent along with the end
+// could be there before it.
 func (l *Logs) Reset(ctx context.Context, players []social.PlayerID) error {
-	pipe := l.server().client.Pipeline()
+	ends, notices := l.server().client.Pipeline(), l.server().client.Pipeline()
 	for _, p := range players {
-		pipe.Del(ctx, logKeys.key(int64(p)))
-		pipe.Publish(ctx, logKeys.key(int64(p)), "")
+		ends.Del(ctx, logKeys.key(int64(p)))
+		notices.Publish(ctx, logKeys.key(int64(p)), "")
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return away("reset logs", err)
+	for _, pipe := range []redis.Pipeliner{ends, notices} {
+		if _, err := pipe.Exec(ctx); err != nil {
+			return away("reset logs", err)
+		}
 	}
 	return nil
 }
