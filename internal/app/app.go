@@ -137,7 +137,8 @@ func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redi
 			Feeds: cache.Feeds(), Bodies: cache.Bodies(), Counters: cache.Counters(), Pages: cache,
 		},
 		Windows: service.Windows{
-			Timelines: cache.Timelines(), Liked: cache.Liked(), Following: cache.Following(), Fans: cache.Fans(),
+			Timelines: cache.Timelines(), Liked: cache.Liked(), Profiles: cache.Profiles(),
+			Following: cache.Following(), Fans: cache.Fans(),
 		},
 		Sources: b.store,
 		Near:    runner, IDs: b.ids, Now: o.Now, Log: o.Log,

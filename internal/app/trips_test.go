@@ -57,6 +57,35 @@ func TestAPageOf100CostsTheTripsOfAPageOf10(t *testing.T) {
 	}
 }
 
+const profilePage = `query($id:ID!,$first:Int!){node(id:$id){... on Player{name feeds(first:$first){edges{cursor reason node{
+	id summary visibility likeCount hasLiked author{id name isFriend}}} pageInfo{hasNextPage}}}}}`
+
+func TestAProfilePageOf100CostsTheTripsOfAPageOf10(t *testing.T) {
+	app := testkit.Start(t, testkit.NewStores(t))
+	viewer, author := app.SignUp(t, "viewer"), app.SignUp(t, "author")
+	testkit.Must(t)(viewer.Follow(author))
+	for i := range 101 {
+		author.MustPost(t, fmt.Sprintf("feed %d", i), []string{"PUBLIC", "FANS"}[i%2])
+	}
+	page := func(first int) func() {
+		return func() {
+			r := testkit.Read[struct {
+				Node struct{ Feeds struct{ Edges []struct{ Reason string } } }
+			}](t, app, viewer.Token, profilePage, testkit.Vars{"id": author.ID, "first": first})
+			require.Len(t, r.Node.Feeds.Edges, first)
+		}
+	}
+	require.Eventually(t, func() bool {
+		_, sql := quietest(app, page(100))
+		return sql == 0
+	}, 10*time.Second, 10*time.Millisecond, "the windows are built behind the first page")
+	for _, first := range []int{10, 100} {
+		redis, sql := quietest(app, page(first))
+		assert.EqualValues(t, 4, redis, "the player; the window; heads, counters and likes; authors and relations: a page of %d", first)
+		assert.Zero(t, sql, "a page of %d", first)
+	}
+}
+
 // TestNestedListsAreReadInBulk compares pages of 4 and of 40: read one by one, lists below lists
 // would take ten times the trips.
 func TestNestedListsAreReadInBulk(t *testing.T) {

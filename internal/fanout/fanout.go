@@ -21,7 +21,7 @@ type Refresher[K comparable] interface {
 
 // Lists makes the lists in Redis say what the rows say.
 type Lists interface {
-	// Feed settles whether a feed is in its author's timeline.
+	// Feed settles whether a feed is in its author's profile list and timeline.
 	Feed(ctx context.Context, id social.FeedID) error
 	// Edge settles what two players are to each other, and the second's feeds in the first's timeline.
 	Edge(ctx context.Context, player, peer social.PlayerID) error

@@ -98,7 +98,7 @@ func (x *Indexes) timeline(ctx context.Context, e social.Edge) error {
 	return x.lists.Timelines.Merge(ctx, int64(e.Player), entries)
 }
 
-// Feed settles whether a feed is in its author's own timeline.
+// Feed settles whether a feed is in its author's profile list and own timeline.
 func (x *Indexes) Feed(ctx context.Context, id social.FeedID) error {
 	type row struct {
 		author  social.PlayerID
@@ -114,6 +114,9 @@ func (x *Indexes) Feed(ctx context.Context, id social.FeedID) error {
 	return settle(ctx, read, func(ctx context.Context, r row) error {
 		if r.author == 0 {
 			return nil
+		}
+		if err := put(ctx, x.lists.Profiles, int64(r.author), feedEntry(id), !r.deleted); err != nil {
+			return err
 		}
 		return put(ctx, x.lists.Timelines, int64(r.author), feedEntry(id), !r.deleted)
 	})

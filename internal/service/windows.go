@@ -11,6 +11,8 @@ type Windows struct {
 	// Timelines are the feeds on players' home pages; Liked, by feed id, those that players like.
 	Timelines Window
 	Liked     Window
+	// Profiles are the feeds that players made, of every visibility.
+	Profiles Window
 	// Following and Fans are players by edge.
 	Following Window
 	Fans      Window
@@ -37,6 +39,7 @@ type lists struct {
 	*builder
 	store     WindowStore
 	relations RelationStore
+	feeds     FeedStore
 }
 
 // wantTimeline asks for a player's timeline to be built behind the answer.
@@ -50,6 +53,20 @@ func (l *lists) wantTimeline(player social.PlayerID) {
 func (l *lists) wantLiked(player social.PlayerID) {
 	l.want("liked", int64(player), l.Liked, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
 		return feedEntries(l.store.LikedBelow(ctx, social.PlayerID(list), after, limit))
+	})
+}
+
+// wantProfile asks for the feeds that a player made.
+func (l *lists) wantProfile(author social.PlayerID) {
+	l.want("profile", int64(author), l.Profiles, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
+		found, err := l.feeds.AuthorFeeds(ctx, []AuthorFeedsAsk{{
+			ListAsk:      ListAsk[social.PlayerID]{Of: social.PlayerID(list), Below: after, Limit: limit},
+			Visibilities: social.Visibilities(),
+		}})
+		if err != nil {
+			return nil, err
+		}
+		return feedEntries(found[0], nil)
 	})
 }
 

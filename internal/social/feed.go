@@ -50,6 +50,9 @@ func (v *Visibility) UnmarshalGQL(in any) error {
 	return Fail(CodeBadUserInput, "There is no such visibility.")
 }
 
+// Visibilities lists all of them.
+func Visibilities() []Visibility { return []Visibility{Public, Fans, Friends, Private} }
+
 // VisibleTo says whether a feed of this visibility and author may be seen by the viewer, who
 // stands to the author as relation says.
 func (v Visibility) VisibleTo(author PlayerID, viewer PlayerID, relation Relation) bool {
