@@ -16,33 +16,46 @@ func (r subscriptionResolver) HomeFeedUpdated(ctx context.Context, since *string
 	if err := viewer.Require(); err != nil {
 		return nil, err
 	}
-	s := homeStream{Resolver: r.Resolver, viewer: viewer, list: list{kind: listHomeLive, owner: int64(viewer.Player)}}
+	return stream[model.HomeFeedEvent]{
+		cursors: r.Cursors,
+		list:    list{kind: listHomeLive, owner: int64(viewer.Player)},
+		event:   homeEvents{r.Resolver, viewer}.event,
+	}.open(ctx, r.Live, social.LogID{Kind: social.LogHome, Of: int64(viewer.Player)}, since)
+}
+
+// stream makes the items of a live log into a subscription's events. E is a union that StreamStarted and
+// StreamGap are of.
+type stream[E any] struct {
+	cursors Cursors
+	// list is what the cursors of the stream belong to.
+	list list
+	// event is what the client is told of an entry, with the cursor behind it; no event for nothing. It
+	// checks rights as they are now. An error ends the stream, since the client would miss the event
+	// otherwise: with the last cursor it comes again.
+	event func(ctx context.Context, cursor string, entry social.LiveEntry) (E, error)
+}
+
+// open begins to listen to a log.
+func (s stream[E]) open(ctx context.Context, live Live, log social.LogID, since *string) (<-chan E, error) {
 	var place *social.LogPlace
 	if since != nil {
 		var err error
-		if place, err = r.Cursors.decodeLive(s.list, *since); err != nil {
+		if place, err = s.cursors.decodeLive(s.list, *since); err != nil {
 			return nil, badArgument(ctx, err, "since")
 		}
 	}
-	next, err := r.Live.Subscribe(ctx, viewer.Player, place)
+	next, err := live.Subscribe(ctx, log, place)
 	if err != nil {
 		return nil, err
 	}
-	events := make(chan model.HomeFeedEvent)
+	events := make(chan E)
 	go s.run(ctx, next, events)
 	return events, nil
 }
 
-// homeStream makes a viewer's live items into events.
-type homeStream struct {
-	*Resolver
-	viewer social.Viewer
-	list   list
-}
-
 // run ends with ctx or with what next gives, and says why. It looks at an item only when the event before
 // it has been sent: what a client that stalls is told in the end is as of then.
-func (s homeStream) run(ctx context.Context, next func(context.Context) (social.LiveItem, error), events chan<- model.HomeFeedEvent) {
+func (s stream[E]) run(ctx context.Context, next func(context.Context) (social.LiveItem, error), events chan<- E) {
 	defer close(events)
 	defer func() {
 		if caught := recover(); caught != nil {
@@ -60,12 +73,12 @@ func (s homeStream) run(ctx context.Context, next func(context.Context) (social.
 				return
 			}
 		}
-		event, err := s.event(ctx, item)
+		event, err := s.of(ctx, item)
 		if err != nil {
 			social.EndStream(ctx, err)
 			return
 		}
-		if awaited = event == nil; awaited {
+		if awaited = any(event) == nil; awaited {
 			continue
 		}
 		select {
@@ -76,23 +89,27 @@ func (s homeStream) run(ctx context.Context, next func(context.Context) (social.
 	}
 }
 
-// event is what the viewer is told of an item; nil for nothing.
-func (s homeStream) event(ctx context.Context, item social.LiveItem) (model.HomeFeedEvent, error) {
-	cursor := s.Cursors.encodeLive(s.list, item.Place)
+// of is what the client is told of an item; no event for nothing.
+func (s stream[E]) of(ctx context.Context, item social.LiveItem) (E, error) {
+	cursor := s.cursors.encodeLive(s.list, item.Place)
 	switch item.Kind {
 	case social.LiveStarted:
-		return &model.StreamStarted{Cursor: cursor}, nil
+		return any(&model.StreamStarted{Cursor: cursor}).(E), nil
 	case social.LiveGap:
-		return &model.StreamGap{Cursor: cursor}, nil
+		return any(&model.StreamGap{Cursor: cursor}).(E), nil
 	}
-	return s.feed(ctx, cursor, item.Entry)
+	return s.event(ctx, cursor, item.Entry)
 }
 
-// feed checks the viewer's rights as they are now. An event that can't be checked ends the stream, since the
-// client would miss it otherwise: with the last cursor it comes again.
-func (s homeStream) feed(ctx context.Context, cursor string, entry social.LiveEntry) (model.HomeFeedEvent, error) {
+// homeEvents is what a viewer is told of feeds on the home page.
+type homeEvents struct {
+	*Resolver
+	viewer social.Viewer
+}
+
+func (h homeEvents) event(ctx context.Context, cursor string, entry social.LiveEntry) (model.HomeFeedEvent, error) {
 	id := social.FeedID(entry.ID)
-	entries, err := s.Services.Home.Live(ctx, s.viewer, []social.FeedID{id})
+	entries, err := h.Services.Home.Live(ctx, h.viewer, []social.FeedID{id})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +121,7 @@ func (s homeStream) feed(ctx context.Context, cursor string, entry social.LiveEn
 	case entry.Kind == social.LiveFeedRemoved:
 		return &model.FeedRemoved{Cursor: cursor, FeedID: id.String()}, nil
 	case entry.Kind == social.LiveFeedAdded && !removed:
-		edge := s.feedEdge(list{kind: listHome, owner: int64(s.viewer.Player)}, found)
+		edge := h.feedEdge(list{kind: listHome, owner: int64(h.viewer.Player)}, found)
 		return &model.FeedAdded{Cursor: cursor, Edge: edge}, nil
 	case entry.Kind == social.LiveFeedEdited && !removed:
 		return &model.FeedEdited{Cursor: cursor, Feed: found.Feed}, nil

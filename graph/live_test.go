@@ -90,9 +90,10 @@ func start(t *testing.T, c *circle) run {
 		Lists: c, Truths: service.Truths{Feeds: c}, Caches: service.Caches{Feeds: noCache{}, Pages: noPages{}},
 		Log: slog.New(slog.DiscardHandler), FallbackReads: 1,
 	})
-	s := homeStream{
-		Resolver: &Resolver{Services: services, Cursors: NewCursors([]byte("key"))},
-		viewer:   social.Viewer{Player: 1}, list: list{kind: listHomeLive, owner: 1},
+	resolver := &Resolver{Services: services, Cursors: NewCursors([]byte("key"))}
+	s := stream[model.HomeFeedEvent]{
+		cursors: resolver.Cursors, list: list{kind: listHomeLive, owner: 1},
+		event: homeEvents{resolver, social.Viewer{Player: 1}}.event,
 	}
 	go s.run(r.ctx, func(ctx context.Context) (social.LiveItem, error) {
 		item, ok := <-r.items

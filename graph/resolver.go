@@ -23,11 +23,11 @@ type Accounts interface {
 	LogOut(ctx context.Context, viewer social.Viewer) error
 }
 
-// Live is the live delivery of events to players.
+// Live is the live delivery of events.
 type Live interface {
-	// Subscribe lets a player listen until ctx ends: from since on, or from now on. Next waits for the next
+	// Subscribe listens to a log until ctx ends: from since on, or from now on. Next waits for the next
 	// item, the first of which says where the subscription begins; its errors end the subscription.
-	Subscribe(ctx context.Context, player social.PlayerID, since *social.LogPlace) (
+	Subscribe(ctx context.Context, log social.LogID, since *social.LogPlace) (
 		next func(context.Context) (social.LiveItem, error), err error)
 }
 

@@ -24,7 +24,7 @@ func (a *App) startLive(ctx context.Context, o Options, cache *redisstore.Store,
 // farStages are what workers do after events' near stages.
 func farStages(b *base, cache *redisstore.Store, registry *prometheus.Registry) map[social.EventKind]outbox.FarHandler {
 	push := &pusher{timelines: cache.Timelines(), logs: cache.Logs(), appends: prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "circle_live_log_appends_total", Help: "Entries written into the live logs of players, repeated ones included.",
+		Name: "circle_live_log_appends_total", Help: "Entries written into the live logs of home pages, repeated ones included.",
 	})}
 	registry.MustRegister(push.appends)
 	return map[social.EventKind]outbox.FarHandler{
@@ -57,7 +57,11 @@ func (p *pusher) Push(ctx context.Context, players []social.PlayerID, entry soci
 	if replay {
 		return nil
 	}
-	for some := range slices.Chunk(players, pushesPerTrip) {
+	homes := make([]social.LogID, len(players))
+	for i, player := range players {
+		homes[i] = social.LogID{Kind: social.LogHome, Of: int64(player)}
+	}
+	for some := range slices.Chunk(homes, pushesPerTrip) {
 		listening, err := p.logs.Append(ctx, some, entry)
 		if err != nil {
 			return err

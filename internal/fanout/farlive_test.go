@@ -43,8 +43,16 @@ func (f everyFeed) FansOf(_ context.Context, _, after social.PlayerID, _ int) ([
 }
 
 func (f everyFeed) Push(ctx context.Context, players []social.PlayerID, entry social.LiveEntry, _ bool) error {
-	_, err := f.logs.Append(ctx, players, entry)
+	logs := make([]social.LogID, len(players))
+	for i, player := range players {
+		logs[i] = homeOf(player)
+	}
+	_, err := f.logs.Append(ctx, logs, entry)
 	return err
+}
+
+func homeOf(player social.PlayerID) social.LogID {
+	return social.LogID{Kind: social.LogHome, Of: int64(player)}
 }
 
 // TestDoubledAndShuffledEventsAreDeliveredOnce runs far stages as the outbox may: those of one author in
@@ -79,7 +87,7 @@ func TestDoubledAndShuffledEventsAreDeliveredOnce(t *testing.T) {
 	defer cancel()
 	var working sync.WaitGroup
 	for _, fan := range circle.fans {
-		next, err := hub.Subscribe(ctx, fan, nil)
+		next, err := hub.Subscribe(ctx, homeOf(fan), nil)
 		require.NoError(t, err)
 		working.Go(func() {
 			_, err := next(ctx)

@@ -20,16 +20,16 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bench is a Redis, real where CIRCLE_TEST_REDIS_URL names one, and players whom no other test has.
+// bench is a Redis, real where CIRCLE_TEST_REDIS_URL names one, and logs that no other test has.
 type bench struct {
 	cfg  redisstore.Config
-	next social.PlayerID
+	next int64
 	logs *redisstore.Logs
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{next: social.PlayerID(rand.Int64N(1 << 40))}
+	b := &bench{next: rand.Int64N(1 << 40)}
 	if url := os.Getenv("CIRCLE_TEST_REDIS_URL"); url != "" {
 		b.cfg.URLs = redisstore.OneURL(url)
 	} else {
@@ -50,9 +50,9 @@ func (b *bench) store(t *testing.T) *redisstore.Store {
 	return s
 }
 
-func (b *bench) player() social.PlayerID {
+func (b *bench) log() social.LogID {
 	b.next++
-	return b.next
+	return social.LogID{Kind: social.LogKind(b.next % 3), Of: b.next}
 }
 
 // hub starts a hub as in a process of its own; change may put faults in between. It only reads when told
@@ -74,18 +74,18 @@ func entry(n int) social.LiveEntry {
 	return social.LiveEntry{Kind: social.LiveFeedAdded, ID: int64(n), Version: int64(n)}
 }
 
-func (b *bench) append(t *testing.T, player social.PlayerID, from, to int) {
+func (b *bench) append(t *testing.T, log social.LogID, from, to int) {
 	t.Helper()
 	for n := from; n <= to; n++ {
-		b.appendTo(t, []social.PlayerID{player}, n)
+		b.appendTo(t, []social.LogID{log}, n)
 	}
 }
 
 // appendTo writes an entry, again if the store was too busy, as the far stage does.
-func (b *bench) appendTo(t *testing.T, players []social.PlayerID, n int) {
+func (b *bench) appendTo(t *testing.T, logs []social.LogID, n int) {
 	t.Helper()
 	patient(t, func() error {
-		_, err := b.logs.Append(context.Background(), players, entry(n))
+		_, err := b.logs.Append(context.Background(), logs, entry(n))
 		return err
 	})
 }
@@ -109,13 +109,13 @@ type stream struct {
 	end  context.CancelFunc
 }
 
-func subscribe(t *testing.T, h *Hub, player social.PlayerID, since *social.LogPlace) stream {
+func subscribe(t *testing.T, h *Hub, log social.LogID, since *social.LogPlace) stream {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	s := stream{end: cancel}
 	patient(t, func() (err error) {
-		s.next, err = h.Subscribe(ctx, player, since)
+		s.next, err = h.Subscribe(ctx, log, since)
 		return err
 	})
 	return s
@@ -172,11 +172,11 @@ func (f *faulty) into(c *Config) {
 }
 
 // Receive loses notices while deaf is set.
-func (f *faulty) Receive(ctx context.Context) (social.PlayerID, error) {
+func (f *faulty) Receive(ctx context.Context) (social.LogID, error) {
 	for {
-		player, err := f.Notices.Receive(ctx)
+		log, err := f.Notices.Receive(ctx)
 		if err != nil || !f.deaf.Load() {
-			return player, err
+			return log, err
 		}
 	}
 }

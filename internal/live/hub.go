@@ -1,5 +1,5 @@
 // Package live brings what is written into live logs to open subscriptions. A process has one Hub, which
-// reads the logs of all players who listen through it: soon after each notice and, because a notice may
+// reads all logs that are listened to through it: soon after each notice and, because a notice may
 // get lost, every few seconds anyway.
 package live
 
@@ -22,13 +22,13 @@ type Logs interface {
 	Read(ctx context.Context, asks []social.LogAsk) ([]social.LogRead, error)
 }
 
-// Notices tell that something may have come into a log. Receive tells also of each player whose
+// Notices tell that something may have come into a log. Receive tells also of each log whose
 // subscription has just begun to hold, or holds again after it was broken. It ends soon after its
 // context, and at once after Close.
 type Notices interface {
-	Subscribe(ctx context.Context, players ...social.PlayerID) error
-	Unsubscribe(ctx context.Context, players ...social.PlayerID) error
-	Receive(ctx context.Context) (social.PlayerID, error)
+	Subscribe(ctx context.Context, logs ...social.LogID) error
+	Unsubscribe(ctx context.Context, logs ...social.LogID) error
+	Receive(ctx context.Context) (social.LogID, error)
 	Close() error
 }
 
@@ -54,17 +54,17 @@ type Config struct {
 	Poll time.Duration
 }
 
-// Hub is the live delivery of a process. Subscribers share what there is to do per player: one
-// subscription to notices, one read of the log. It is safe for use by many goroutines.
+// Hub is the live delivery of a process. Subscribers share what there is to do per log: one
+// subscription to notices, one read. It is safe for use by many goroutines.
 type Hub struct {
 	cfg     Config
 	metrics *metrics
 
 	mu sync.Mutex
-	// players has the subscribers of each player who listens.
-	players map[social.PlayerID][]*subscriber
-	// unread are the players whose log is to be read, moved those who may have begun or ceased to listen.
-	unread, moved map[social.PlayerID]struct{}
+	// logs has the subscribers of each log that is listened to.
+	logs map[social.LogID][]*subscriber
+	// unread are the logs to be read, moved those that somebody may have begun or ceased to listen to.
+	unread, moved map[social.LogID]struct{}
 	stopped       bool
 
 	wakeRead, wakeMove chan struct{}
@@ -79,15 +79,15 @@ func New(cfg Config) *Hub {
 		cfg.Poll = poll
 	}
 	h := &Hub{
-		cfg:     cfg,
-		players: make(map[social.PlayerID][]*subscriber),
-		unread:  make(map[social.PlayerID]struct{}), moved: make(map[social.PlayerID]struct{}),
+		cfg:    cfg,
+		logs:   make(map[social.LogID][]*subscriber),
+		unread: make(map[social.LogID]struct{}), moved: make(map[social.LogID]struct{}),
 		wakeRead: make(chan struct{}, 1), wakeMove: make(chan struct{}, 1),
 	}
 	h.metrics = newMetrics(cfg.Metrics, func() float64 {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		return float64(len(h.players))
+		return float64(len(h.logs))
 	})
 	return h
 }
@@ -107,12 +107,12 @@ func (h *Hub) Stop(ctx context.Context) error {
 	err := h.cfg.Notices.Close()
 	h.mu.Lock()
 	h.stopped = true
-	for player, subscribers := range h.players {
+	for log, subscribers := range h.logs {
 		for _, s := range subscribers {
 			s.finish(errStopped())
 			h.metrics.subscribers.Dec()
 		}
-		delete(h.players, player)
+		delete(h.logs, log)
 	}
 	h.mu.Unlock()
 	done := make(chan struct{})
@@ -130,14 +130,14 @@ func (h *Hub) Stop(ctx context.Context) error {
 
 func errStopped() error { return social.Unavailable(errors.New("live delivery has stopped")) }
 
-// Subscribe lets a player listen until ctx ends, which the caller sees to. With since, what came after
+// Subscribe listens to a log until ctx ends, which the caller sees to. With since, what came after
 // that place is delivered first, or a gap. The first item says where the subscription begins. Next waits
 // for an item; it is for one goroutine, and its errors are final: SLOW_CONSUMER, UNAVAILABLE or that of
 // its context.
-func (h *Hub) Subscribe(ctx context.Context, player social.PlayerID, since *social.LogPlace) (
+func (h *Hub) Subscribe(ctx context.Context, log social.LogID, since *social.LogPlace) (
 	next func(context.Context) (social.LiveItem, error), err error,
 ) {
-	ask := social.LogAsk{Player: player}
+	ask := social.LogAsk{Log: log}
 	if since != nil {
 		ask.After = *since
 	}
@@ -154,53 +154,53 @@ func (h *Hub) Subscribe(ctx context.Context, player social.PlayerID, since *soci
 	}
 	s.push(append([]social.LiveItem{started}, items(reads[0])...))
 	h.metrics.delivered(reads[0])
-	if !h.join(player, s) {
+	if !h.join(log, s) {
 		return nil, errStopped()
 	}
-	context.AfterFunc(ctx, func() { h.leave(player, s) })
+	context.AfterFunc(ctx, func() { h.leave(log, s) })
 	return s.next, nil
 }
 
-func (h *Hub) join(player social.PlayerID, s *subscriber) bool {
+func (h *Hub) join(log social.LogID, s *subscriber) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.stopped {
 		return false
 	}
-	h.players[player] = append(h.players[player], s)
+	h.logs[log] = append(h.logs[log], s)
 	h.metrics.subscribers.Inc()
-	h.change(player)
+	h.change(log)
 	// Others may have been told meanwhile of what came since this one's read.
-	h.touch(player)
+	h.touch(log)
 	return true
 }
 
-func (h *Hub) leave(player social.PlayerID, s *subscriber) {
+func (h *Hub) leave(log social.LogID, s *subscriber) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := slices.Index(h.players[player], s)
+	i := slices.Index(h.logs[log], s)
 	if i < 0 {
 		return
 	}
 	h.metrics.subscribers.Dec()
-	h.players[player] = slices.Delete(h.players[player], i, i+1)
-	if len(h.players[player]) == 0 {
-		delete(h.players, player)
-		h.change(player)
+	h.logs[log] = slices.Delete(h.logs[log], i, i+1)
+	if len(h.logs[log]) == 0 {
+		delete(h.logs, log)
+		h.change(log)
 	}
 }
 
-// touch has the log of a player read; the caller holds the lock.
-func (h *Hub) touch(player social.PlayerID) {
-	if len(h.players[player]) > 0 {
-		h.unread[player] = struct{}{}
+// touch has a log read; the caller holds the lock.
+func (h *Hub) touch(log social.LogID) {
+	if len(h.logs[log]) > 0 {
+		h.unread[log] = struct{}{}
 		signal(h.wakeRead)
 	}
 }
 
-// change has the subscription to a player's notices looked at; the caller holds the lock.
-func (h *Hub) change(player social.PlayerID) {
-	h.moved[player] = struct{}{}
+// change has the subscription to a log's notices looked at; the caller holds the lock.
+func (h *Hub) change(log social.LogID) {
+	h.moved[log] = struct{}{}
 	signal(h.wakeMove)
 }
 

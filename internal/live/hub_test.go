@@ -17,14 +17,14 @@ import (
 
 func TestASubscriptionDeliversWhatComes(t *testing.T) {
 	b := newBench(t)
-	h, other, player := b.hub(t), b.hub(t), b.player()
-	b.append(t, player, 1, 3) // nobody listens yet
-	one, two, far := subscribe(t, h, player, nil), subscribe(t, h, player, nil), subscribe(t, other, player, nil)
-	stranger := subscribe(t, h, b.player(), nil)
+	h, other, log := b.hub(t), b.hub(t), b.log()
+	b.append(t, log, 1, 3) // nobody listens yet
+	one, two, far := subscribe(t, h, log, nil), subscribe(t, h, log, nil), subscribe(t, other, log, nil)
+	stranger := subscribe(t, h, b.log(), nil)
 	for _, s := range []stream{one, two, far, stranger} {
 		require.Zero(t, s.started(t).Seq)
 	}
-	b.append(t, player, 4, 20)
+	b.append(t, log, 4, 20)
 	for _, s := range []stream{one, two, far} {
 		require.EqualValues(t, 17, s.events(t, 4, 20).Seq)
 	}
@@ -36,42 +36,42 @@ func TestASubscriptionDeliversWhatComes(t *testing.T) {
 
 func TestSince(t *testing.T) {
 	b := newBench(t)
-	h, player := b.hub(t), b.player()
-	s := subscribe(t, h, player, nil)
+	h, log := b.hub(t), b.log()
+	s := subscribe(t, h, log, nil)
 	began := s.started(t)
-	b.append(t, player, 1, 5)
+	b.append(t, log, 1, 5)
 	place := s.events(t, 1, 5)
 	s.end()
 
 	t.Run("brings what was missed, in order, then what comes", func(t *testing.T) {
-		b.append(t, player, 6, 25)
-		s := subscribe(t, h, player, &place)
+		b.append(t, log, 6, 25)
+		s := subscribe(t, h, log, &place)
 		require.Equal(t, place, s.started(t), "the place that was given")
 		s.events(t, 6, 25)
-		b.append(t, player, 26, 27)
+		b.append(t, log, 26, 27)
 		s.events(t, 26, 27)
 	})
 	t.Run("brings nothing where nothing was missed", func(t *testing.T) {
 		end := place
 		end.Seq = 27
-		s := subscribe(t, h, player, &end)
+		s := subscribe(t, h, log, &end)
 		s.started(t)
-		b.append(t, player, 28, 28)
+		b.append(t, log, 28, 28)
 		require.EqualValues(t, 28, s.events(t, 28, 28).Seq)
 	})
 	t.Run("brings a gap when the log is shorter, then what comes", func(t *testing.T) {
-		b.append(t, player, 29, 300)
-		s := subscribe(t, h, player, &place)
+		b.append(t, log, 29, 300)
+		s := subscribe(t, h, log, &place)
 		require.Equal(t, place, s.started(t))
 		gap := place
 		gap.Seq = 300
 		require.Equal(t, social.LiveItem{Kind: social.LiveGap, Place: gap}, s.item(t))
-		b.append(t, player, 301, 301)
+		b.append(t, log, 301, 301)
 		s.events(t, 301, 301)
 	})
 	t.Run("brings a gap when it is another log", func(t *testing.T) {
-		require.NoError(t, b.logs.Reset(t.Context(), []social.PlayerID{player}))
-		s := subscribe(t, h, player, &began)
+		require.NoError(t, b.logs.Reset(t.Context(), []social.LogID{log}))
+		s := subscribe(t, h, log, &began)
 		require.Equal(t, began, s.started(t))
 		item := s.item(t)
 		require.Equal(t, social.LiveGap, item.Kind)
@@ -81,17 +81,17 @@ func TestSince(t *testing.T) {
 
 func TestAResetIsAGapForWhoeverListens(t *testing.T) {
 	b := newBench(t)
-	h, player := b.hub(t), b.player()
-	one, two := subscribe(t, h, player, nil), subscribe(t, h, player, nil)
+	h, log := b.hub(t), b.log()
+	one, two := subscribe(t, h, log, nil), subscribe(t, h, log, nil)
 	old := one.started(t)
 	require.Equal(t, old, two.started(t))
-	require.NoError(t, b.logs.Reset(t.Context(), []social.PlayerID{player}))
+	require.NoError(t, b.logs.Reset(t.Context(), []social.LogID{log}))
 	for _, s := range []stream{one, two} {
 		item := s.item(t)
 		require.Equal(t, social.LiveGap, item.Kind)
 		require.NotEqual(t, old.Epoch, item.Place.Epoch)
 	}
-	b.append(t, player, 1, 1)
+	b.append(t, log, 1, 1)
 	one.events(t, 1, 1)
 	two.events(t, 1, 1)
 	require.EqualValues(t, 2, testutil.ToFloat64(h.metrics.gaps))
@@ -101,24 +101,24 @@ func TestALostNoticeCostsAPoll(t *testing.T) {
 	b := newBench(t)
 	f := &faulty{}
 	f.deaf.Store(true)
-	h, player := b.hub(t, f.into, func(c *Config) { c.Poll = 10 * time.Millisecond }), b.player()
-	s := subscribe(t, h, player, nil)
+	h, log := b.hub(t, f.into, func(c *Config) { c.Poll = 10 * time.Millisecond }), b.log()
+	s := subscribe(t, h, log, nil)
 	s.started(t)
-	b.append(t, player, 1, 3)
+	b.append(t, log, 1, 3)
 	s.events(t, 1, 3)
 }
 
 func TestFailedReadsLoseNothing(t *testing.T) {
 	b := newBench(t)
 	f := &faulty{}
-	h, player := b.hub(t, f.into), b.player()
-	s := subscribe(t, h, player, nil)
+	h, log := b.hub(t, f.into), b.log()
+	s := subscribe(t, h, log, nil)
 	s.started(t)
 	f.blind.Store(true)
 	before := f.read.Load()
-	b.append(t, player, 1, 3)
+	b.append(t, log, 1, 3)
 	require.Eventually(t, func() bool { return f.read.Load() > before }, 10*time.Second, time.Millisecond)
-	_, err := h.Subscribe(t.Context(), player, nil)
+	_, err := h.Subscribe(t.Context(), log, nil)
 	require.Equal(t, social.CodeUnavailable, social.CodeOf(err), "a subscription that can't begin is none")
 	f.blind.Store(false)
 	s.events(t, 1, 3)
@@ -127,13 +127,13 @@ func TestFailedReadsLoseNothing(t *testing.T) {
 
 func TestASlowConsumerIsEndedAloneAndCanComeBack(t *testing.T) {
 	b := newBench(t)
-	h, player := b.hub(t), b.player()
-	slow, quick := subscribe(t, h, player, nil), subscribe(t, h, player, nil)
+	h, log := b.hub(t), b.log()
+	slow, quick := subscribe(t, h, log, nil), subscribe(t, h, log, nil)
 	slow.started(t)
 	quick.started(t)
 	place := social.LogPlace{}
 	for n := 1; n <= bound+1; n++ { // read one by one: the log itself is shorter
-		b.append(t, player, n, n)
+		b.append(t, log, n, n)
 		p := quick.events(t, n, n)
 		if n == bound-100 {
 			place = p
@@ -146,7 +146,7 @@ func TestASlowConsumerIsEndedAloneAndCanComeBack(t *testing.T) {
 	require.EqualValues(t, 1, testutil.ToFloat64(h.metrics.slow))
 	require.EqualValues(t, 1, testutil.ToFloat64(h.metrics.subscribers))
 
-	back := subscribe(t, h, player, &place)
+	back := subscribe(t, h, log, &place)
 	back.started(t)
 	back.events(t, bound-99, bound+1)
 }
@@ -161,35 +161,35 @@ func TestAReplayedLogAndAsMuchAgainFit(t *testing.T) {
 
 func TestWhoeverLeavesIsForgotten(t *testing.T) {
 	b := newBench(t)
-	h, player := b.hub(t), b.player()
-	one, two := subscribe(t, h, player, nil), subscribe(t, h, player, nil)
+	h, log := b.hub(t), b.log()
+	one, two := subscribe(t, h, log, nil), subscribe(t, h, log, nil)
 	one.started(t)
 	two.started(t)
 	one.end()
-	b.append(t, player, 1, 1)
+	b.append(t, log, 1, 1)
 	two.events(t, 1, 1)
 	two.end()
 	require.Eventually(t, func() bool {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		return len(h.players) == 0
+		return len(h.logs) == 0
 	}, 10*time.Second, time.Millisecond)
 	require.Zero(t, testutil.ToFloat64(h.metrics.subscribers))
-	again := subscribe(t, h, player, nil)
+	again := subscribe(t, h, log, nil)
 	require.EqualValues(t, 1, again.started(t).Seq)
-	b.append(t, player, 2, 2)
+	b.append(t, log, 2, 2)
 	again.events(t, 2, 2)
 }
 
 func TestAStopEndsEverySubscription(t *testing.T) {
 	b := newBench(t)
 	h := b.hub(t, func(c *Config) { c.Notices = forgiving{c.Notices} })
-	s := subscribe(t, h, b.player(), nil)
+	s := subscribe(t, h, b.log(), nil)
 	s.started(t)
 	require.NoError(t, h.Stop(t.Context()))
 	_, err := s.try()
 	require.Equal(t, social.CodeUnavailable, social.CodeOf(err))
-	_, err = h.Subscribe(t.Context(), b.player(), nil)
+	_, err = h.Subscribe(t.Context(), b.log(), nil)
 	require.Equal(t, social.CodeUnavailable, social.CodeOf(err))
 }
 
@@ -206,20 +206,20 @@ func (f forgiving) Close() error {
 func TestNothingIsMissedOrDoubled(t *testing.T) {
 	const authors, feeds, returns = 4, 50, 12
 	b := newBench(t)
-	hubs, player := []*Hub{b.hub(t), b.hub(t)}, b.player()
+	hubs, log := []*Hub{b.hub(t), b.hub(t)}, b.log()
 	started := make([]stream, 4)
 	for i := range started {
-		started[i] = subscribe(t, hubs[i%2], player, nil)
+		started[i] = subscribe(t, hubs[i%2], log, nil)
 		started[i].started(t)
 	}
 	var working sync.WaitGroup
 	for author := range authors {
 		working.Go(func() {
 			for n := range feeds {
-				b.append(t, player, 1000*author+n, 1000*author+n)
+				b.append(t, log, 1000*author+n, 1000*author+n)
 				if rand.IntN(10) < 3 {
 					late := rand.IntN(n + 1)
-					b.append(t, player, 1000*author+late, 1000*author+late)
+					b.append(t, log, 1000*author+late, 1000*author+late)
 				}
 			}
 		})
@@ -242,7 +242,7 @@ func TestNothingIsMissedOrDoubled(t *testing.T) {
 					defer cancel()
 					s.end = cancel
 					patient(t, func() (err error) {
-						s.next, err = hubs[(got+i)%2].Subscribe(ctx, player, &item.Place)
+						s.next, err = hubs[(got+i)%2].Subscribe(ctx, log, &item.Place)
 						return err
 					})
 					first, err := s.try()
@@ -260,14 +260,14 @@ func TestAPollReadsMoreLogsThanFitIntoATrip(t *testing.T) {
 	f := &faulty{}
 	f.deaf.Store(true)
 	h := b.hub(t, f.into, func(c *Config) { c.Poll = 100 * time.Millisecond })
-	var players []social.PlayerID
+	var logs []social.LogID
 	var streams []stream
 	for range readsPerTrip + 1 {
-		players = append(players, b.player())
-		streams = append(streams, subscribe(t, h, players[len(players)-1], nil))
+		logs = append(logs, b.log())
+		streams = append(streams, subscribe(t, h, logs[len(logs)-1], nil))
 	}
 	for n := 1; n <= 3; n++ {
-		for some := range slices.Chunk(players, 100) {
+		for some := range slices.Chunk(logs, 100) {
 			b.appendTo(t, some, n)
 		}
 	}

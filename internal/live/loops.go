@@ -11,10 +11,10 @@ import (
 // receive turns notices into reads. Notices that come while a log waits for its read are one.
 func (h *Hub) receive(ctx context.Context) {
 	for ctx.Err() == nil {
-		player, err := h.cfg.Notices.Receive(ctx)
+		log, err := h.cfg.Notices.Receive(ctx)
 		if err == nil {
 			h.mu.Lock()
-			h.touch(player)
+			h.touch(log)
 			h.mu.Unlock()
 			continue
 		}
@@ -28,10 +28,10 @@ func (h *Hub) receive(ctx context.Context) {
 	}
 }
 
-// move keeps the subscription to notices at the players who listen. Only this loop changes it, so that it
-// ends up at what is wanted whatever the order in which players come and go.
+// move keeps the subscription to notices at the logs that are listened to. Only this loop changes it, so
+// that it ends up at what is wanted whatever the order in which listeners come and go.
 func (h *Hub) move(ctx context.Context) {
-	held := make(map[social.PlayerID]struct{})
+	held := make(map[social.LogID]struct{})
 	for {
 		select {
 		case <-ctx.Done():
@@ -41,30 +41,30 @@ func (h *Hub) move(ctx context.Context) {
 		begun, ceased := h.differences(held)
 		if len(begun) > 0 {
 			if err := h.cfg.Notices.Subscribe(ctx, begun...); err != nil {
-				h.cfg.Log.DebugContext(ctx, "live notices come later", "players", len(begun), "error", err)
+				h.cfg.Log.DebugContext(ctx, "live notices come later", "logs", len(begun), "error", err)
 			}
 		}
 		if len(ceased) > 0 {
 			if err := h.cfg.Notices.Unsubscribe(ctx, ceased...); err != nil {
-				h.cfg.Log.DebugContext(ctx, "live notices not ended", "players", len(ceased), "error", err)
+				h.cfg.Log.DebugContext(ctx, "live notices not ended", "logs", len(ceased), "error", err)
 			}
 		}
 	}
 }
 
 // differences brings held up to date and tells what has changed.
-func (h *Hub) differences(held map[social.PlayerID]struct{}) (begun, ceased []social.PlayerID) {
+func (h *Hub) differences(held map[social.LogID]struct{}) (begun, ceased []social.LogID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for player := range h.moved {
-		_, is := held[player]
-		switch wanted := len(h.players[player]) > 0; {
+	for log := range h.moved {
+		_, is := held[log]
+		switch wanted := len(h.logs[log]) > 0; {
 		case wanted && !is:
-			begun = append(begun, player)
-			held[player] = struct{}{}
+			begun = append(begun, log)
+			held[log] = struct{}{}
 		case is && !wanted:
-			ceased = append(ceased, player)
-			delete(held, player)
+			ceased = append(ceased, log)
+			delete(held, log)
 		}
 	}
 	clear(h.moved)
@@ -86,8 +86,8 @@ func (h *Hub) read(ctx context.Context) {
 		case <-again:
 		case <-ticker.C:
 			h.mu.Lock()
-			for player := range h.players {
-				h.unread[player] = struct{}{}
+			for log := range h.logs {
+				h.unread[log] = struct{}{}
 			}
 			h.mu.Unlock()
 		}
@@ -100,7 +100,7 @@ func (h *Hub) read(ctx context.Context) {
 	}
 }
 
-// group is the subscribers of a player who stand at the same place: mostly all of them.
+// group is the subscribers of a log who stand at the same place: mostly all of them.
 type group struct {
 	ask         social.LogAsk
 	subscribers []*subscriber
@@ -111,13 +111,13 @@ func (h *Hub) groups() []group {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	groups := make([]group, 0, len(h.unread))
-	for player := range h.unread {
+	for log := range h.unread {
 		first := len(groups)
-		for _, s := range h.players[player] {
+		for _, s := range h.logs[log] {
 			i := slices.IndexFunc(groups[first:], func(g group) bool { return g.ask.After == s.place })
 			if i < 0 {
 				i = len(groups) - first
-				groups = append(groups, group{ask: social.LogAsk{Player: player, After: s.place}})
+				groups = append(groups, group{ask: social.LogAsk{Log: log, After: s.place}})
 			}
 			groups[first+i].subscribers = append(groups[first+i].subscribers, s)
 		}
@@ -145,7 +145,7 @@ func (h *Hub) deliver(ctx context.Context, groups []group) bool {
 		}
 		whole = false
 		h.mu.Lock()
-		h.unread[asks[i].Player] = struct{}{}
+		h.unread[asks[i].Log] = struct{}{}
 		h.mu.Unlock()
 	}
 	return whole
@@ -158,7 +158,7 @@ func (h *Hub) tell(g group, read social.LogRead) {
 		s.place = read.End
 		if !s.push(news) {
 			h.metrics.slow.Inc()
-			h.leave(g.ask.Player, s)
+			h.leave(g.ask.Log, s)
 		}
 	}
 }

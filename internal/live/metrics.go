@@ -11,7 +11,7 @@ type metrics struct {
 	events, gaps, slow, failures prometheus.Counter
 }
 
-func newMetrics(registerer prometheus.Registerer, players func() float64) *metrics {
+func newMetrics(registerer prometheus.Registerer, logs func() float64) *metrics {
 	const namespace, subsystem = "circle", "live"
 	gauge := func(name, help string) prometheus.GaugeOpts {
 		return prometheus.GaugeOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help}
@@ -28,7 +28,7 @@ func newMetrics(registerer prometheus.Registerer, players func() float64) *metri
 	}
 	if registerer != nil {
 		registerer.MustRegister(m.subscribers, m.events, m.gaps, m.slow, m.failures,
-			prometheus.NewGaugeFunc(gauge("players", "Players who listen through this process."), players))
+			prometheus.NewGaugeFunc(gauge("logs", "Live logs that are listened to through this process."), logs))
 	}
 	return m
 }

@@ -1,5 +1,25 @@
 package social
 
+// LogKind says of what a live log tells.
+type LogKind uint8
+
+// The kinds of live logs.
+const (
+	// LogHome is of a player: what happens on the player's home page.
+	LogHome LogKind = iota
+	// LogInbox is of a player: messages and notifications.
+	LogInbox
+	// LogFeed is of a feed: what becomes of the feed, its counters and its comments.
+	LogFeed
+)
+
+// LogID names a live log.
+type LogID struct {
+	Kind LogKind
+	// Of is the id of the player or the feed.
+	Of int64
+}
+
 // LiveKind says what became of the subject of a live entry. The values are written into logs.
 type LiveKind byte
 
@@ -14,25 +34,25 @@ const (
 // entries are one.
 type LiveEntry struct {
 	Kind LiveKind
-	// ID is that of the subject, a FeedID for all kinds so far.
+	// ID is that of the subject, of a type that goes with the kind.
 	ID int64
 	// Version is the subject's, so that a later change is another entry.
 	Version int64
 }
 
-// LogPlace is a place in a player's live log. The zero value is no place.
+// LogPlace is a place in a live log. The zero value is no place.
 type LogPlace struct {
-	// Epoch tells this log from all that the player had before and will have after it; never 0.
+	// Epoch tells this log from all that were before and will come after it; never 0.
 	Epoch uint64
 	// Seq is the sequence of the last entry before the place. The first entry has 1, and each has one
 	// more than the one ahead of it.
 	Seq int64
 }
 
-// LogAsk asks for what came into a player's log after a place; for nothing if it is no place.
+// LogAsk asks for what came into a log after a place; for nothing if it is no place.
 type LogAsk struct {
-	Player PlayerID
-	After  LogPlace
+	Log   LogID
+	After LogPlace
 }
 
 // LogRead is the answer to a LogAsk; the zero value says that the log could not be read.

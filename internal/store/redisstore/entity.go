@@ -185,11 +185,16 @@ func (b *batch) add(id int64, args ...any) {
 		number, field = b.keys.place(id)
 		args = append(args, field)
 	}
+	b.addKey(b.keys.key(number), args...)
+}
+
+// addKey adds a key with its own arguments.
+func (b *batch) addKey(key string, args ...any) {
 	if len(b.calls) == 0 || len(b.calls[len(b.calls)-1].keys) == b.most {
 		b.calls = append(b.calls, call{script: b.script, args: slices.Clone(b.shared)})
 	}
 	c := &b.calls[len(b.calls)-1]
-	c.keys, c.args = append(c.keys, b.keys.key(number)), append(c.args, args...)
+	c.keys, c.args = append(c.keys, key), append(c.args, args...)
 }
 
 func (b *batch) run(ctx context.Context, what string) error {

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"circle/internal/social"
 )
 
 // Role is a part of the data that can have a deployment of its own.
@@ -57,8 +59,10 @@ type family struct {
 //	following:{player}  window  7 d   relation  player id  players whom a player follows, by edge id
 //	fans:{player}       window  7 d   relation  player id  players who follow a player, by edge id
 //	friends:{player}    window  7 d   relation  player id  players who follow each other, by edge id
-//	log:{player}        zset    10 m  feed      player id  live events of a player who listens, log.go; also the
-//	                                                       name of the channel of notices of them
+//	log:{player}        zset    10 m  feed      player id  live events of a home page that is listened to, log.go;
+//	                                                       also the name of the channel of notices of them
+//	inboxlog:{player}   zset    10 m  feed      player id  the same, of a player's messages
+//	feedlog:{feed}      zset    10 m  feed      feed id    the same, of a feed
 //	fence:{n}           hash    none  all       fence.go   field role: when the role's fence was raised last
 //
 // A window is a sorted set; window.go says what is in it. Its TTL is renewed by reads, and is 10 s
@@ -81,7 +85,12 @@ var (
 	followingKeys = family{name: "following", role: Relation, ttl: 7 * day}
 	fansKeys      = family{name: "fans", role: Relation, ttl: 7 * day}
 	friendsKeys   = family{name: "friends", role: Relation, ttl: 7 * day}
-	logKeys       = family{name: "log", role: Feed, ttl: 10 * time.Minute}
+
+	homeLogKeys  = family{name: "log", role: Feed, ttl: 10 * time.Minute}
+	inboxLogKeys = family{name: "inboxlog", role: Feed, ttl: 10 * time.Minute}
+	feedLogKeys  = family{name: "feedlog", role: Feed, ttl: 10 * time.Minute}
+	logKinds     = map[social.LogKind]family{social.LogHome: homeLogKeys, social.LogInbox: inboxLogKeys, social.LogFeed: feedLogKeys}
+
 	// fenceKeys are of all roles, each of which has a field of its own.
 	fenceKeys = family{name: "fence"}
 )

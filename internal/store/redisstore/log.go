@@ -16,7 +16,7 @@ import (
 // A live log is a sorted set of events by the log's own sequence. Its first member is the mark: an
 // exclamation mark, the index epoch as 8 and the log's epoch as 16 hexadecimal digits. The mark's score
 // is the last sequence, negated, so that it stays in front. No log without a mark, and no mark without
-// somebody who listens, or did less than logKeys.ttl ago.
+// somebody who listens, or did less than homeLogKeys.ttl ago.
 const (
 	// logLength is how many entries a log keeps.
 	logLength = 256
@@ -93,7 +93,7 @@ return out
 // errNoReply says that a script was gone again before it could run.
 var errNoReply = errors.New("a script did not run")
 
-// Logs are the live logs of players.
+// Logs are all live logs. They are of one role, so one connection tells of all of them.
 type Logs struct {
 	store *Store
 }
@@ -101,18 +101,18 @@ type Logs struct {
 // Logs reads and writes live logs.
 func (s *Store) Logs() *Logs { return &Logs{store: s} }
 
-// Append adds an entry to the logs of those of the players who listen, and tells the processes that
-// they listen through; it returns those players. An entry that a log holds already is not added again. It
+// Append adds an entry to those of the logs that somebody listens to, and tells the processes that they
+// are listened to through; it returns those logs. An entry that a log holds already is not added again. It
 // takes one trip, three when a server lacks the script. After an error some of the logs may have it.
-func (l *Logs) Append(ctx context.Context, players []social.PlayerID, entry social.LiveEntry) ([]social.PlayerID, error) {
+func (l *Logs) Append(ctx context.Context, logs []social.LogID, entry social.LiveEntry) ([]social.LogID, error) {
 	b := l.batch(l.store.scripts.appendLog, packEntry(entry), logLength)
-	for _, p := range players {
-		b.add(int64(p))
+	for _, log := range logs {
+		b.addKey(logKey(log))
 	}
 	if err := b.run(ctx, "append to"); err != nil {
 		return nil, err
 	}
-	var listening []social.PlayerID
+	var listening []social.LogID
 	for i, c := range b.calls {
 		places, ok := c.reply.([]any)
 		if !ok {
@@ -120,7 +120,7 @@ func (l *Logs) Append(ctx context.Context, players []social.PlayerID, entry soci
 		}
 		for _, place := range places {
 			n, _ := place.(int64)
-			listening = append(listening, players[i*b.most+int(n)-1])
+			listening = append(listening, logs[i*b.most+int(n)-1])
 		}
 	}
 	return listening, nil
@@ -130,11 +130,11 @@ func (l *Logs) Append(ctx context.Context, players []social.PlayerID, entry soci
 // them, for 10 minutes from the last Read. It takes one trip, three when a server lacks the script. With
 // an error, what could be read all the same is there.
 func (l *Logs) Read(ctx context.Context, asks []social.LogAsk) ([]social.LogRead, error) {
-	epoch := l.store.epochs[logKeys.role].Load()
-	b := l.batch(l.store.scripts.readLog, fmt.Sprintf("%08x", epoch), seconds(logKeys.ttl))
+	epoch := l.store.epochs[homeLogKeys.role].Load()
+	b := l.batch(l.store.scripts.readLog, fmt.Sprintf("%08x", epoch), seconds(homeLogKeys.ttl))
 	for _, ask := range asks {
 		fresh := max(rand.Uint64(), 1)
-		b.add(int64(ask.Player), packEpoch(ask.After.Epoch), ask.After.Seq, packEpoch(fresh))
+		b.addKey(logKey(ask.Log), packEpoch(ask.After.Epoch), ask.After.Seq, packEpoch(fresh))
 	}
 	err := b.run(ctx, "read")
 	reads := make([]social.LogRead, len(asks))
@@ -151,14 +151,14 @@ func (l *Logs) Read(ctx context.Context, asks []social.LogAsk) ([]social.LogRead
 	return reads, err
 }
 
-// Reset ends the logs of the players, so that all who listen or come back meet a gap, and tells the
+// Reset ends the logs, so that all who listen or come back meet a gap, and tells the
 // processes that they listen through. It takes two trips: in Cluster a notice sent along with the end
 // could be there before it.
-func (l *Logs) Reset(ctx context.Context, players []social.PlayerID) error {
+func (l *Logs) Reset(ctx context.Context, logs []social.LogID) error {
 	ends, notices := l.server().client.Pipeline(), l.server().client.Pipeline()
-	for _, p := range players {
-		ends.Del(ctx, logKeys.key(int64(p)))
-		notices.Publish(ctx, logKeys.key(int64(p)), "")
+	for _, log := range logs {
+		ends.Del(ctx, logKey(log))
+		notices.Publish(ctx, logKey(log), "")
 	}
 	for _, pipe := range []redis.Pipeliner{ends, notices} {
 		if _, err := pipe.Exec(ctx); err != nil {
@@ -168,14 +168,27 @@ func (l *Logs) Reset(ctx context.Context, players []social.PlayerID) error {
 	return nil
 }
 
-func (l *Logs) server() *server { return l.store.servers[logKeys.role] }
+func (l *Logs) server() *server { return l.store.servers[homeLogKeys.role] }
 
 func (l *Logs) batch(script *redis.Script, shared ...any) *batch {
-	b := &batch{server: l.server(), keys: logKeys, script: script, shared: shared, most: 1}
+	b := &batch{server: l.server(), keys: homeLogKeys, script: script, shared: shared, most: 1}
 	if b.server.single {
 		b.most = keysPerCall
 	}
 	return b
+}
+
+// logKey spells the key of a log, which is also the name of the channel of its notices.
+func logKey(log social.LogID) string { return logKinds[log.Kind].key(log.Of) }
+
+// logOf reads a key of a log.
+func logOf(key string) (social.LogID, bool) {
+	for kind, keys := range logKinds {
+		if number, ok := keys.number(key); ok {
+			return social.LogID{Kind: kind, Of: number}, true
+		}
+	}
+	return social.LogID{}, false
 }
 
 func packEpoch(epoch uint64) string { return fmt.Sprintf("%0*x", epochDigits, epoch) }

@@ -21,27 +21,29 @@ func edited(n, version int) social.LiveEntry {
 	return social.LiveEntry{Kind: social.LiveFeedEdited, ID: int64(feedID(n)), Version: int64(feedID(version))}
 }
 
-func (f fixture) read(t require.TestingT, player social.PlayerID, after social.LogPlace) social.LogRead {
-	reads, err := f.Logs().Read(context.Background(), []social.LogAsk{{Player: player, After: after}})
+func home(player int64) social.LogID { return social.LogID{Kind: social.LogHome, Of: player} }
+
+func (f fixture) read(t require.TestingT, log social.LogID, after social.LogPlace) social.LogRead {
+	reads, err := f.Logs().Read(context.Background(), []social.LogAsk{{Log: log, After: after}})
 	require.NoError(t, err)
 	require.Len(t, reads, 1)
 	return reads[0]
 }
 
 // listen begins a log and gives its end.
-func (f fixture) listen(t require.TestingT, player social.PlayerID) social.LogPlace {
-	read := f.read(t, player, social.LogPlace{})
+func (f fixture) listen(t require.TestingT, log social.LogID) social.LogPlace {
+	read := f.read(t, log, social.LogPlace{})
 	require.NotZero(t, read.End.Epoch)
 	require.False(t, read.Gap, "who asks for nothing misses nothing")
 	require.Empty(t, read.Entries)
 	return read.End
 }
 
-func (f fixture) append(t require.TestingT, player social.PlayerID, entries ...social.LiveEntry) {
+func (f fixture) append(t require.TestingT, log social.LogID, entries ...social.LiveEntry) {
 	for _, e := range entries {
-		listening, err := f.Logs().Append(context.Background(), []social.PlayerID{player}, e)
+		listening, err := f.Logs().Append(context.Background(), []social.LogID{log}, e)
 		require.NoError(t, err)
-		require.Equal(t, []social.PlayerID{player}, listening)
+		require.Equal(t, []social.LogID{log}, listening)
 	}
 }
 
@@ -51,75 +53,75 @@ func TestLogs(t *testing.T) {
 		test func(t *testing.T, f fixture)
 	}{
 		{"no log without a listener", func(t *testing.T, f fixture) {
-			listening, err := f.Logs().Append(t.Context(), []social.PlayerID{7}, added(1))
+			listening, err := f.Logs().Append(t.Context(), []social.LogID{home(7)}, added(1))
 			require.NoError(t, err)
 			require.Empty(t, listening)
 			require.Zero(t, f.client().Exists(t.Context(), "log:{7}").Val())
 		}},
 		{"what comes is read once, in order", func(t *testing.T, f fixture) {
-			place := f.listen(t, 7)
+			place := f.listen(t, home(7))
 			require.Zero(t, place.Seq)
-			f.append(t, 7, added(1), added(2))
-			read := f.read(t, 7, place)
+			f.append(t, home(7), added(1), added(2))
+			read := f.read(t, home(7), place)
 			require.Equal(t, social.LogRead{End: social.LogPlace{Epoch: place.Epoch, Seq: 2}, Entries: []social.LiveEntry{added(1), added(2)}}, read)
-			f.append(t, 7, added(3))
-			require.Equal(t, []social.LiveEntry{added(3)}, f.read(t, 7, read.End).Entries)
-			require.Equal(t, []social.LiveEntry{added(2), added(3)}, f.read(t, 7, social.LogPlace{Epoch: place.Epoch, Seq: 1}).Entries)
-			require.Equal(t, social.LogPlace{Epoch: place.Epoch, Seq: 3}, f.listen(t, 7), "who listens again finds the log as it is")
+			f.append(t, home(7), added(3))
+			require.Equal(t, []social.LiveEntry{added(3)}, f.read(t, home(7), read.End).Entries)
+			require.Equal(t, []social.LiveEntry{added(2), added(3)}, f.read(t, home(7), social.LogPlace{Epoch: place.Epoch, Seq: 1}).Entries)
+			require.Equal(t, social.LogPlace{Epoch: place.Epoch, Seq: 3}, f.listen(t, home(7)), "who listens again finds the log as it is")
 		}},
 		{"a doubled event is one entry, a second edit another", func(t *testing.T, f fixture) {
-			place := f.listen(t, 7)
-			f.append(t, 7, added(1), edited(1, 2), added(1), edited(1, 2), edited(1, 3), added(1))
-			require.Equal(t, []social.LiveEntry{added(1), edited(1, 2), edited(1, 3)}, f.read(t, 7, place).Entries)
+			place := f.listen(t, home(7))
+			f.append(t, home(7), added(1), edited(1, 2), added(1), edited(1, 2), edited(1, 3), added(1))
+			require.Equal(t, []social.LiveEntry{added(1), edited(1, 2), edited(1, 3)}, f.read(t, home(7), place).Entries)
 		}},
 		{"the newest are kept", func(t *testing.T, f fixture) {
-			place := f.listen(t, 7)
+			place := f.listen(t, home(7))
 			for n := range logLength + 1 {
-				f.append(t, 7, added(n))
+				f.append(t, home(7), added(n))
 			}
 			require.EqualValues(t, logLength+1, f.client().ZCard(t.Context(), "log:{7}").Val(), "the entries and the mark")
-			all := f.read(t, 7, social.LogPlace{Epoch: place.Epoch, Seq: 1})
+			all := f.read(t, home(7), social.LogPlace{Epoch: place.Epoch, Seq: 1})
 			require.Len(t, all.Entries, logLength)
 			require.Equal(t, added(1), all.Entries[0])
-			require.Equal(t, social.LogRead{Gap: true, End: all.End}, f.read(t, 7, place))
+			require.Equal(t, social.LogRead{Gap: true, End: all.End}, f.read(t, home(7), place))
 		}},
 		{"places that can't be are gaps", func(t *testing.T, f fixture) {
-			place := f.listen(t, 7)
-			f.append(t, 7, added(1))
+			place := f.listen(t, home(7))
+			f.append(t, home(7), added(1))
 			for _, p := range []social.LogPlace{{Epoch: place.Epoch + 1, Seq: 0}, {Epoch: place.Epoch, Seq: 2}, {Seq: 1}} {
-				read := f.read(t, 7, p)
+				read := f.read(t, home(7), p)
 				require.Equal(t, social.LogRead{Gap: true, End: social.LogPlace{Epoch: place.Epoch, Seq: 1}}, read, "%v", p)
 			}
 		}},
 		{"a reset is a gap", func(t *testing.T, f fixture) {
-			place := f.listen(t, 7)
-			f.append(t, 7, added(1))
-			require.NoError(t, f.Logs().Reset(t.Context(), []social.PlayerID{6, 7, 8}))
-			read := f.read(t, 7, place)
+			place := f.listen(t, home(7))
+			f.append(t, home(7), added(1))
+			require.NoError(t, f.Logs().Reset(t.Context(), []social.LogID{home(6), home(7), home(8)}))
+			read := f.read(t, home(7), place)
 			require.True(t, read.Gap)
 			require.NotEqual(t, place.Epoch, read.End.Epoch)
-			f.append(t, 7, added(1))
-			require.Equal(t, []social.LiveEntry{added(1)}, f.read(t, 7, read.End).Entries)
+			f.append(t, home(7), added(1))
+			require.Equal(t, []social.LiveEntry{added(1)}, f.read(t, home(7), read.End).Entries)
 		}},
 		{"a raised index epoch is a gap, once", func(t *testing.T, f fixture) {
-			place := f.listen(t, 7)
+			place := f.listen(t, home(7))
 			ahead := open(t, f.config)
 			ahead.SetEpochs(map[string]uint32{string(Feed): 2})
-			reads, err := ahead.Logs().Read(t.Context(), []social.LogAsk{{Player: 7, After: place}})
+			reads, err := ahead.Logs().Read(t.Context(), []social.LogAsk{{Log: home(7), After: place}})
 			require.NoError(t, err)
 			require.True(t, reads[0].Gap)
 			require.NotEqual(t, place.Epoch, reads[0].End.Epoch)
-			require.Equal(t, social.LogRead{End: reads[0].End}, f.read(t, 7, reads[0].End), "who is behind takes the log as it is")
+			require.Equal(t, social.LogRead{End: reads[0].End}, f.read(t, home(7), reads[0].End), "who is behind takes the log as it is")
 		}},
 		{"reads keep the log, appends don't", func(t *testing.T, f fixture) {
-			f.listen(t, 7)
+			f.listen(t, home(7))
 			left := func() time.Duration { return f.client().TTL(t.Context(), "log:{7}").Val() }
 			require.Equal(t, 10*time.Minute, left())
 			for _, ttl := range []time.Duration{6 * time.Minute, 4 * time.Minute} {
 				require.NoError(t, f.client().Expire(t.Context(), "log:{7}", ttl).Err())
-				f.append(t, 7, added(1))
+				f.append(t, home(7), added(1))
 				require.Equal(t, ttl, left())
-				f.listen(t, 7)
+				f.listen(t, home(7))
 			}
 			require.Equal(t, 10*time.Minute, left())
 		}},
@@ -130,13 +132,14 @@ func TestLogs(t *testing.T) {
 
 func TestManyLogsTakeOneTrip(t *testing.T) {
 	everywhere(t, func(t *testing.T, f fixture) {
-		const players = 2*keysPerCall + 50
-		var all, listening []social.PlayerID
+		const most = 2*keysPerCall + 50
+		var all, listening []social.LogID
 		var asks []social.LogAsk
-		for p := social.PlayerID(1); p <= players; p++ {
-			all = append(all, p)
-			if p%3 == 0 {
-				listening, asks = append(listening, p), append(asks, social.LogAsk{Player: p})
+		for n := range int64(most) {
+			log := social.LogID{Kind: social.LogKind(n % 3), Of: n/3 + 1}
+			all = append(all, log)
+			if n%5 == 0 {
+				listening, asks = append(listening, log), append(asks, social.LogAsk{Log: log})
 			}
 		}
 		logs := f.Logs()
@@ -156,7 +159,7 @@ func TestManyLogsTakeOneTrip(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 2, f.trips.count.Load()-before)
 		for i, read := range reads {
-			require.Equal(t, []social.LiveEntry{added(1), added(2)}, read.Entries, "player %d", asks[i].Player)
+			require.Equal(t, []social.LiveEntry{added(1), added(2)}, read.Entries, "log %v", asks[i].Log)
 		}
 	})
 }
@@ -164,29 +167,30 @@ func TestManyLogsTakeOneTrip(t *testing.T) {
 // TestLogsAgainstAModel holds readers at any place against a plain list of what was appended.
 func TestLogsAgainstAModel(t *testing.T) {
 	everywhere(t, func(t *testing.T, f fixture) {
-		next := social.PlayerID(100)
+		next := int64(100)
 		rapid.Check(t, func(t *rapid.T) {
 			next++
-			player, end := next, f.listen(t, next)
+			id := social.LogID{Kind: social.LogKind(next % 3), Of: next}
+			end := f.listen(t, id)
 			var log []social.LiveEntry
 			readers := []social.LogPlace{end}
 			t.Repeat(map[string]func(*rapid.T){
 				"append new ones": func(t *rapid.T) {
 					for range rapid.SampledFrom([]int{1, 2, 90}).Draw(t, "entries") {
 						e := added(len(log))
-						f.append(t, player, e)
+						f.append(t, id, e)
 						log = append(log, e)
 					}
 				},
 				"append one of the log again": func(t *rapid.T) {
 					if len(log) > 0 {
-						f.append(t, player, log[rapid.IntRange(max(0, len(log)-logLength), len(log)-1).Draw(t, "entry")])
+						f.append(t, id, log[rapid.IntRange(max(0, len(log)-logLength), len(log)-1).Draw(t, "entry")])
 					}
 				},
 				"read": func(t *rapid.T) {
 					i := rapid.IntRange(0, len(readers)-1).Draw(t, "reader")
 					from := int(readers[i].Seq)
-					read := f.read(t, player, readers[i])
+					read := f.read(t, id, readers[i])
 					gap := readers[i].Epoch != end.Epoch || len(log)-from > logLength
 					require.Equal(t, gap, read.Gap)
 					require.EqualValues(t, len(log), read.End.Seq)
@@ -195,10 +199,10 @@ func TestLogsAgainstAModel(t *testing.T) {
 					}
 					readers[i], end = read.End, read.End
 				},
-				"come": func(*rapid.T) { readers = append(readers, f.listen(t, player)) },
+				"come": func(*rapid.T) { readers = append(readers, f.listen(t, id)) },
 				"reset": func(t *rapid.T) {
-					require.NoError(t, f.Logs().Reset(context.Background(), []social.PlayerID{player}))
-					log, end = nil, f.listen(t, player)
+					require.NoError(t, f.Logs().Reset(context.Background(), []social.LogID{id}))
+					log, end = nil, f.listen(t, id)
 				},
 			})
 		})
@@ -206,13 +210,13 @@ func TestLogsAgainstAModel(t *testing.T) {
 }
 
 // told waits for the next notice.
-func told(t *testing.T, n *Notices) social.PlayerID {
+func told(t *testing.T, n *Notices) social.LogID {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	p, err := n.Receive(ctx)
+	log, err := n.Receive(ctx)
 	require.NoError(t, err)
-	return p
+	return log
 }
 
 func TestNotices(t *testing.T) {
@@ -220,31 +224,32 @@ func TestNotices(t *testing.T) {
 		n := f.Notices()
 		defer func() { require.NoError(t, n.Close()) }()
 		writer := fixture{Store: open(t, f.config)}
-		for p := social.PlayerID(1); p <= 4; p++ {
-			f.listen(t, p)
+		one, two, three := home(7), social.LogID{Kind: social.LogInbox, Of: 7}, social.LogID{Kind: social.LogFeed, Of: 7}
+		for _, log := range []social.LogID{one, two, three, home(8)} {
+			f.listen(t, log)
 		}
-		require.NoError(t, n.Subscribe(t.Context(), 1, 2, 3))
-		require.ElementsMatch(t, []social.PlayerID{1, 2, 3}, []social.PlayerID{told(t, n), told(t, n), told(t, n)}, "each once subscribed")
+		require.NoError(t, n.Subscribe(t.Context(), one, two, three))
+		require.ElementsMatch(t, []social.LogID{one, two, three}, []social.LogID{told(t, n), told(t, n), told(t, n)}, "each once subscribed")
 
-		writer.append(t, 4, added(1))
-		writer.append(t, 2, added(1), added(1))
-		writer.append(t, 3, added(1))
-		require.Equal(t, []social.PlayerID{2, 3}, []social.PlayerID{told(t, n), told(t, n)}, "what was appended, and nothing else")
+		writer.append(t, home(8), added(1))
+		writer.append(t, two, added(1), added(1))
+		writer.append(t, three, added(1))
+		require.Equal(t, []social.LogID{two, three}, []social.LogID{told(t, n), told(t, n)}, "what was appended, and nothing else")
 
-		require.NoError(t, writer.Logs().Reset(t.Context(), []social.PlayerID{1}))
-		require.Equal(t, social.PlayerID(1), told(t, n))
+		require.NoError(t, writer.Logs().Reset(t.Context(), []social.LogID{one}))
+		require.Equal(t, one, told(t, n))
 
-		require.NoError(t, n.Unsubscribe(t.Context(), 2))
+		require.NoError(t, n.Unsubscribe(t.Context(), two))
 		for i, told3 := 2, false; !told3; i++ { // the server takes it in its own time
-			writer.append(t, 2, added(i))
-			writer.append(t, 3, added(i))
-			if told3 = told(t, n) == 3; !told3 {
-				require.Equal(t, social.PlayerID(3), told(t, n))
+			writer.append(t, two, added(i))
+			writer.append(t, three, added(i))
+			if told3 = told(t, n) == three; !told3 {
+				require.Equal(t, three, told(t, n))
 			}
 		}
 
 		require.NoError(t, n.renew(t.Context()))
-		require.ElementsMatch(t, []social.PlayerID{1, 3}, []social.PlayerID{told(t, n), told(t, n)}, "each again after a reconnection")
+		require.ElementsMatch(t, []social.LogID{one, three}, []social.LogID{told(t, n), told(t, n)}, "each again after a reconnection")
 	})
 }
 
@@ -265,18 +270,18 @@ func TestNoticesComeBackAfterALostConnection(t *testing.T) {
 			n.silence = 100 * time.Millisecond
 			defer func() { require.NoError(t, n.Close()) }()
 
-			direct.listen(t, 1)
-			require.NoError(t, n.Subscribe(t.Context(), 1))
-			require.Equal(t, social.PlayerID(1), told(t, n))
+			direct.listen(t, home(1))
+			require.NoError(t, n.Subscribe(t.Context(), home(1)))
+			require.Equal(t, home(1), told(t, n))
 			lose(g)
 			require.Eventually(t, func() bool {
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
-				p, err := n.Receive(ctx)
-				return err == nil && p == 1
+				log, err := n.Receive(ctx)
+				return err == nil && log == home(1)
 			}, 20*time.Second, time.Millisecond, "what came meanwhile was not noticed")
-			direct.append(t, 1, added(1))
-			require.Equal(t, social.PlayerID(1), told(t, n))
+			direct.append(t, home(1), added(1))
+			require.Equal(t, home(1), told(t, n))
 		})
 	}
 }
@@ -284,7 +289,7 @@ func TestNoticesComeBackAfterALostConnection(t *testing.T) {
 func TestACloseEndsAReceiveAtOnce(t *testing.T) {
 	everywhere(t, func(t *testing.T, f fixture) {
 		n := f.Notices()
-		require.NoError(t, n.Subscribe(t.Context(), 1))
+		require.NoError(t, n.Subscribe(t.Context(), home(1)))
 		told(t, n)
 		ended := make(chan error)
 		go func() {

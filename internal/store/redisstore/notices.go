@@ -3,7 +3,9 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,52 +24,52 @@ type Notices struct {
 	client  redis.UniversalClient
 	silence time.Duration // maxSilence
 
-	mu      sync.Mutex
-	pubsub  *redis.PubSub
-	players map[social.PlayerID]struct{}
-	closed  bool
+	mu     sync.Mutex
+	pubsub *redis.PubSub
+	logs   map[social.LogID]struct{}
+	closed bool
 }
 
-// Notices begins with no player. It connects when it is first used; Close it before the Store.
+// Notices begins with no log. It connects when it is first used; Close it before the Store.
 func (s *Store) Notices() *Notices {
-	client := s.servers[logKeys.role].client
+	client := s.servers[homeLogKeys.role].client
 	return &Notices{
 		client: client, silence: maxSilence,
-		pubsub: client.Subscribe(context.Background()), players: make(map[social.PlayerID]struct{}),
+		pubsub: client.Subscribe(context.Background()), logs: make(map[social.LogID]struct{}),
 	}
 }
 
-// Subscribe adds players, at least one. Once the server has taken the subscription, Receive tells of each
+// Subscribe adds logs, at least one. Once the server has taken the subscription, Receive tells of each
 // of them, then and after each reconnection, because what came before was not noticed. So an error means no
 // more than that all this comes later.
-func (n *Notices) Subscribe(ctx context.Context, players ...social.PlayerID) error {
+func (n *Notices) Subscribe(ctx context.Context, logs ...social.LogID) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, p := range players {
-		n.players[p] = struct{}{}
+	for _, log := range logs {
+		n.logs[log] = struct{}{}
 	}
-	if err := n.pubsub.Subscribe(ctx, channels(players)...); err != nil {
+	if err := n.pubsub.Subscribe(ctx, channels(logs)...); err != nil {
 		return away("subscribe", err)
 	}
 	return nil
 }
 
-// Unsubscribe takes players away again, at least one.
-func (n *Notices) Unsubscribe(ctx context.Context, players ...social.PlayerID) error {
+// Unsubscribe takes logs away again, at least one.
+func (n *Notices) Unsubscribe(ctx context.Context, logs ...social.LogID) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, p := range players {
-		delete(n.players, p)
+	for _, log := range logs {
+		delete(n.logs, log)
 	}
-	if err := n.pubsub.Unsubscribe(ctx, channels(players)...); err != nil {
+	if err := n.pubsub.Unsubscribe(ctx, channels(logs)...); err != nil {
 		return away("unsubscribe", err)
 	}
 	return nil
 }
 
-// Receive waits for a player whose log should be read. After an error, but that of a Close, it may be
+// Receive waits for a log that should be read. After an error, but that of a Close, it may be
 // called again: it connects anew. The end of the context is noticed within 5 seconds, Close at once.
-func (n *Notices) Receive(ctx context.Context) (social.PlayerID, error) {
+func (n *Notices) Receive(ctx context.Context) (social.LogID, error) {
 	tried := false
 	for {
 		n.mu.Lock()
@@ -78,19 +80,19 @@ func (n *Notices) Receive(ctx context.Context) (social.PlayerID, error) {
 		switch {
 		case errors.As(err, &network) && network.Timeout() && ctx.Err() == nil:
 			if tried {
-				return 0, away("receive notices", errors.Join(err, n.renew(ctx)))
+				return social.LogID{}, away("receive notices", errors.Join(err, n.renew(ctx)))
 			}
 			tried = true
 			if err := pubsub.Ping(ctx); err != nil {
-				return 0, away("receive notices", err)
+				return social.LogID{}, away("receive notices", err)
 			}
 			continue
 		case err != nil:
-			return 0, away("receive notices", err)
+			return social.LogID{}, away("receive notices", err)
 		}
 		tried = false
-		if player, ok := noticed(message); ok {
-			return player, nil
+		if log, ok := noticed(message); ok {
+			return log, nil
 		}
 	}
 }
@@ -104,14 +106,11 @@ func (n *Notices) renew(ctx context.Context) error {
 	}
 	err := n.pubsub.Close()
 	n.pubsub = n.client.Subscribe(ctx)
-	players := make([]social.PlayerID, 0, len(n.players))
-	for p := range n.players {
-		players = append(players, p)
-	}
-	if len(players) == 0 {
+	logs := slices.Collect(maps.Keys(n.logs))
+	if len(logs) == 0 {
 		return err
 	}
-	return errors.Join(err, n.pubsub.Subscribe(ctx, channels(players)...))
+	return errors.Join(err, n.pubsub.Subscribe(ctx, channels(logs)...))
 }
 
 // Close ends a Receive that waits, and all later ones.
@@ -122,7 +121,7 @@ func (n *Notices) Close() error {
 	return n.pubsub.Close()
 }
 
-func noticed(message any) (social.PlayerID, bool) {
+func noticed(message any) (social.LogID, bool) {
 	channel := ""
 	switch m := message.(type) {
 	case *redis.Message:
@@ -132,14 +131,13 @@ func noticed(message any) (social.PlayerID, bool) {
 			channel = m.Channel
 		}
 	}
-	number, ok := logKeys.number(channel)
-	return social.PlayerID(number), ok
+	return logOf(channel)
 }
 
-func channels(players []social.PlayerID) []string {
-	names := make([]string, len(players))
-	for i, p := range players {
-		names[i] = logKeys.key(int64(p))
+func channels(logs []social.LogID) []string {
+	names := make([]string, len(logs))
+	for i, log := range logs {
+		names[i] = logKey(log)
 	}
 	return names
 }
