@@ -11,16 +11,39 @@ import (
 )
 
 // gate bounds how many reads may lean on the relational store at once because Redis lacks what they
-// ask for or is away. Who waits longer than the request may take gets UNAVAILABLE.
+// ask for or is away. Who waits longer than the request may take gets UNAVAILABLE. Reads of what Redis
+// never holds, like pages below the floor of a timeline, don't pass it: a crowd of readers whom Redis has
+// left must not keep them waiting. Nobody enters twice, for one who is inside would wait for himself.
 type gate struct{ slots *semaphore.Weighted }
 
 func newGate(n int) *gate { return &gate{slots: semaphore.NewWeighted(int64(n))} }
 
+// onlyIf is the gate, or an open one.
+func (g *gate) onlyIf(lacking bool) *gate {
+	if lacking {
+		return g
+	}
+	return nil
+}
+
 func (g *gate) enter(ctx context.Context) (leave func(), err error) {
+	if g == nil {
+		return func() {}, nil
+	}
 	if err := g.slots.Acquire(ctx, 1); err != nil {
 		return nil, social.Unavailable(err)
 	}
 	return func() { g.slots.Release(1) }, nil
+}
+
+// fallback runs a read of the relational store that passes the gate.
+func fallback[R any](ctx context.Context, g *gate, read func() (R, error)) (found R, err error) {
+	leave, err := g.enter(ctx)
+	if err != nil {
+		return found, err
+	}
+	defer leave()
+	return read()
 }
 
 // Entity reads one kind of entity in bulk: from Redis what is there, the rest from the relational

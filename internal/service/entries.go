@@ -98,7 +98,9 @@ func (f *Feeds) completeLiked(ctx context.Context, viewer social.Viewer, ids []s
 	if len(missing) == 0 {
 		return known.Liked, nil
 	}
-	liked, err := f.likes.Liked(ctx, viewer.Player, missing)
+	liked, err := fallback(ctx, f.lists.gate, func() (map[social.FeedID]bool, error) {
+		return f.likes.Liked(ctx, viewer.Player, missing)
+	})
 	if err != nil {
 		return nil, err
 	}

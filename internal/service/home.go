@@ -40,6 +40,8 @@ type homePage struct {
 	// below is the id below which the page goes on, want how many entries it takes in all.
 	below int64
 	want  int
+	// lacking says that Redis has no timeline to read, so that the relational store stands in for it.
+	lacking bool
 }
 
 // fromTimeline reads the timeline; done says that the page is full or the list ended.
@@ -49,10 +51,12 @@ func (p *homePage) fromTimeline(ctx context.Context) (done bool, err error) {
 		ask := social.WindowAsk{ID: int64(p.viewer.Player), After: p.below, Limit: limit}
 		pages, cacheErr := p.lists.Timelines.Read(ctx, []social.WindowAsk{ask})
 		if cacheErr != nil {
+			p.lacking = true
 			return false, ctx.Err()
 		}
 		page := pages[0]
 		if page.State == social.WindowAbsent {
+			p.lacking = true
 			p.lists.wantTimeline(p.viewer.Player)
 			return false, nil
 		}
@@ -78,7 +82,9 @@ func (p *homePage) fromTimeline(ctx context.Context) (done bool, err error) {
 func (p *homePage) fromStore(ctx context.Context) error {
 	for len(p.entries) < p.want {
 		limit := p.want - len(p.entries)
-		ids, err := p.store.HomeFeeds(ctx, p.viewer.Player, p.below, limit)
+		ids, err := fallback(ctx, p.lists.gate.onlyIf(p.lacking), func() ([]social.FeedID, error) {
+			return p.store.HomeFeeds(ctx, p.viewer.Player, p.below, limit)
+		})
 		if err != nil {
 			return err
 		}

@@ -58,6 +58,8 @@ type profiles struct {
 	viewer social.Viewer
 	// open are the pages that lack entries, cold those whose windows have no more to give.
 	open, cold []*profilePage
+	// lacking says that Redis has not all of the windows, so that the relational store stands in for them.
+	lacking bool
 }
 
 // fromWindows reads a piece of each open page's window.
@@ -68,6 +70,7 @@ func (p *profiles) fromWindows(ctx context.Context) error {
 	}
 	read, err := p.lists.Profiles.Read(ctx, asks)
 	if err != nil {
+		p.lacking = true
 		p.cold, p.open = append(p.cold, p.open...), nil
 		return ctx.Err()
 	}
@@ -84,6 +87,7 @@ func (p *profiles) fromWindows(ctx context.Context) error {
 	for i, page := range p.open {
 		switch window := read[i]; {
 		case window.State == social.WindowAbsent:
+			p.lacking = true
 			p.lists.wantProfile(page.ask.Author)
 			p.cold = append(p.cold, page)
 		case window.Ended || page.missing() == 0:
@@ -115,7 +119,9 @@ func (p *profiles) fromStore(ctx context.Context) error {
 			Visibilities: visibilities(page.ask.Author, p.viewer.Player, relations[page.ask.Author]),
 		}
 	}
-	found, err := p.store.AuthorFeeds(ctx, asks)
+	found, err := fallback(ctx, p.lists.gate.onlyIf(p.lacking), func() ([][]social.FeedID, error) {
+		return p.store.AuthorFeeds(ctx, asks)
+	})
 	if err != nil {
 		return err
 	}

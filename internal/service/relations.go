@@ -42,7 +42,9 @@ func (r *Relations) complete(ctx context.Context, viewer social.PlayerID, player
 	if len(missing) == 0 {
 		return known.Relations, nil
 	}
-	found, err := r.store.Relations(ctx, viewer, missing)
+	found, err := fallback(ctx, r.lists.gate, func() (map[social.PlayerID]social.Relation, error) {
+		return r.store.Relations(ctx, viewer, missing)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -63,8 +63,7 @@ type Entities struct {
 	Counters *Entity[social.FeedID, *social.FeedCounters]
 }
 
-func newEntities(d Deps) Entities {
-	gate := newGate(d.FallbackReads)
+func newEntities(d Deps, gate *gate) Entities {
 	return Entities{
 		Players:  &Entity[social.PlayerID, *social.Player]{truth: d.Truths.Players, cache: d.Caches.Players, gate: gate, log: d.Log},
 		Details:  &Entity[social.PlayerID, *social.PlayerDetail]{truth: d.Truths.Details, cache: d.Caches.Details, gate: gate, log: d.Log},
@@ -89,10 +88,11 @@ type Services struct {
 
 // New joins the services.
 func New(d Deps) *Services {
-	e := newEntities(d)
+	gate := newGate(d.FallbackReads)
+	e := newEntities(d, gate)
 	w := &writer{store: d.Store, near: d.Near, ids: d.IDs}
 	players := &Players{writer: w, store: d.Lists, simple: e.Players, details: e.Details}
-	lists := &lists{Windows: d.Windows, builder: newBuilder(d.Log), store: d.Sources, relations: d.Lists, feeds: d.Lists}
+	lists := &lists{Windows: d.Windows, builder: newBuilder(d.Log), gate: gate, store: d.Sources, relations: d.Lists, feeds: d.Lists}
 	relations := &Relations{writer: w, store: d.Lists, cache: d.Caches.Pages, lists: lists, players: players, limit: d.FollowLimit}
 	feeds := &Feeds{
 		writer: w, store: d.Lists, likes: d.Lists, relations: relations, lists: lists, cache: d.Caches.Pages, now: d.Now,

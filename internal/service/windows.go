@@ -37,6 +37,7 @@ type WindowStore interface {
 type lists struct {
 	Windows
 	*builder
+	gate      *gate
 	store     WindowStore
 	relations RelationStore
 	feeds     FeedStore

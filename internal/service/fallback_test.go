@@ -1,0 +1,136 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"circle/internal/social"
+)
+
+// truth answers with nothing, and counts what it is asked for. What it has no method for is not asked.
+type truth struct {
+	Lists
+	asked int
+}
+
+func (s *truth) HomeFeeds(context.Context, social.PlayerID, int64, int) ([]social.FeedID, error) {
+	s.asked++
+	return nil, nil
+}
+
+func (s *truth) AuthorFeeds(_ context.Context, asks []AuthorFeedsAsk) ([][]social.FeedID, error) {
+	s.asked++
+	return make([][]social.FeedID, len(asks)), nil
+}
+
+func (s *truth) Relations(context.Context, social.PlayerID, []social.PlayerID) (map[social.PlayerID]social.Relation, error) {
+	s.asked++
+	return map[social.PlayerID]social.Relation{}, nil
+}
+
+func (s *truth) Liked(context.Context, social.PlayerID, []social.FeedID) (map[social.FeedID]bool, error) {
+	s.asked++
+	return map[social.FeedID]bool{}, nil
+}
+
+// redis is one that is away, or has all lists, which reach as far as has been read.
+type redis struct {
+	Window
+	PageCache
+	away bool
+}
+
+var errAway = errors.New("redis is away")
+
+func (r *redis) err() error {
+	if r.away {
+		return errAway
+	}
+	return nil
+}
+
+func (r *redis) Read(_ context.Context, asks []social.WindowAsk) ([]social.WindowPage, error) {
+	pages := make([]social.WindowPage, len(asks))
+	for i, ask := range asks {
+		pages[i] = social.WindowPage{State: social.WindowWhole, Floor: ask.After}
+	}
+	return pages, r.err()
+}
+
+func (r *redis) Has(_ context.Context, _ int64, members []int64) ([]social.Membership, error) {
+	return make([]social.Membership, len(members)), r.err()
+}
+
+func (r *redis) People(_ context.Context, _ social.PlayerID, _, relations []social.PlayerID) (social.People, error) {
+	if r.away {
+		return social.People{}, errAway
+	}
+	people := social.People{Relations: make(map[social.PlayerID]social.Relation)}
+	for _, p := range relations {
+		people.Relations[p] = social.Relation{}
+	}
+	return people, nil
+}
+
+func TestReadsInPlaceOfRedisWaitForTheirTurn(t *testing.T) {
+	viewer := social.Viewer{Player: 1}
+	page := func(ctx context.Context, s *Services) error {
+		_, err := s.Home.Page(ctx, viewer, social.PageArgs{First: 10})
+		return err
+	}
+	profile := func(ctx context.Context, s *Services) error {
+		_, err := s.Feeds.Profiles(ctx, viewer, []ProfileAsk{{Author: 1, First: 10, Below: social.MaxID + 1}})
+		return err
+	}
+	for _, c := range []struct {
+		name  string
+		away  bool
+		read  func(ctx context.Context, s *Services) error
+		waits bool
+	}{
+		{"a home page with redis away", true, page, true},
+		{"a home page below the timeline's floor", false, page, false},
+		{"a profile list with redis away", true, profile, true},
+		{"a profile list below the window's floor", false, profile, false},
+		{"relations", true, func(ctx context.Context, s *Services) error {
+			_, err := s.Relations.Of(ctx, viewer, []social.PlayerID{2})
+			return err
+		}, true},
+		{"likes", true, func(ctx context.Context, s *Services) error {
+			_, err := s.Likes.Liked(ctx, viewer, []social.FeedID{2})
+			return err
+		}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			store, cache := &truth{}, &redis{away: c.away}
+			s := New(Deps{
+				Lists: store, Caches: Caches{Pages: cache}, FallbackReads: 1,
+				Windows: Windows{Timelines: cache, Profiles: cache, Liked: cache},
+				Log:     slog.New(slog.NewTextHandler(io.Discard, nil)),
+			})
+			gate := s.Home.lists.gate
+			leave, err := gate.enter(t.Context())
+			require.NoError(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			defer cancel()
+			err = c.read(ctx, s)
+			leave()
+			if !c.waits {
+				require.NoError(t, err)
+				assert.Equal(t, 1, store.asked)
+				return
+			}
+			assert.Equal(t, social.CodeUnavailable, social.CodeOf(err))
+			assert.Zero(t, store.asked, "nobody else is let in")
+			require.NoError(t, c.read(t.Context(), s))
+			assert.Positive(t, store.asked, "as soon as there is room, it goes on")
+		})
+	}
+}
