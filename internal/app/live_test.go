@@ -226,7 +226,12 @@ func TestALiveHomePageGoesOnAfterAFlush(t *testing.T) {
 	author.MustPost(t, "lost or not", "PUBLIC")
 	require.Equal(t, "StreamGap", h.event(t).Typename)
 	after := author.MustPost(t, "after", "PUBLIC")
-	if e := h.event(t); e.Edge.Node.ID != after { // the flush was noticed before the feed came
-		h.added(t, after)
+	for e := h.event(t); e.Edge.Node.ID != after; e = h.event(t) {
+		// What was lost may have been written after the flush, and the epoch be raised after the feed: then a
+		// second gap stands for it.
+		if e.Typename == "StreamGap" {
+			require.Equal(t, after, fan.Home(t, 10)[0])
+			return
+		}
 	}
 }

@@ -84,7 +84,11 @@ func TestTwoServersShowTheSame(t *testing.T) {
 func TestFlushesAmidReadersAndWritersChangeNothing(t *testing.T) {
 	stores := testkit.NewStores(t)
 	app := testkit.Start(t, stores)
-	author, fans := app.SignUp(t, "author"), app.SignUpAll(t, "fan", 24)
+	readers := 24
+	if testing.Short() {
+		readers = 8
+	}
+	author, fans := app.SignUp(t, "author"), app.SignUpAll(t, "fan", readers)
 	feed := author.MustPost(t, "0", "PUBLIC")
 
 	var writing, reading sync.WaitGroup

@@ -70,7 +70,9 @@ func TestAProfilePageOf100CostsTheTripsOfAPageOf10(t *testing.T) {
 	page := func(first int) func() {
 		return func() {
 			r := testkit.Read[struct {
-				Node struct{ Feeds struct{ Edges []struct{ Reason string } } }
+				Node struct {
+					Feeds struct{ Edges []struct{ Reason string } }
+				}
 			}](t, app, viewer.Token, profilePage, testkit.Vars{"id": author.ID, "first": first})
 			require.Len(t, r.Node.Feeds.Edges, first)
 		}

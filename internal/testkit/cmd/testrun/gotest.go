@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // counts are numbers of tests, subtests included.
@@ -36,14 +37,16 @@ func (r *run) test(ctx context.Context, env, packages []string, flags ...string)
 	// The vet that is a part of go test would analyse all dependencies again for each set of flags.
 	args := slices.Concat([]string{"test", "-json", "-vet", "off"}, flags, packages)
 	lines, into := io.Pipe()
-	report := &report{out: r.out, kept: map[[2]string][]string{}}
+	report := &report{out: &locked{mu: &r.mu, out: r.out}, kept: map[[2]string][]string{}}
 	done := make(chan error, 1)
 	go func() { done <- report.read(lines) }()
 	err := runIn(ctx, environment(env...), into, "go", args...)
 	err = errors.Join(err, into.Close(), <-done)
+	r.mu.Lock()
 	r.total.passed += report.passed
 	r.total.failed += report.failed
 	r.total.skipped += report.skipped
+	r.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -55,6 +58,18 @@ func (r *run) test(ctx context.Context, env, packages []string, flags ...string)
 		return fmt.Errorf("no test ran in %s", strings.Join(packages, " "))
 	}
 	return nil
+}
+
+// locked keeps lines of reports that come at the same time whole.
+type locked struct {
+	mu  *sync.Mutex
+	out io.Writer
+}
+
+func (l *locked) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.Write(line)
 }
 
 // report reads what go test -json tells, shows it as go test alone would, and counts.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"circle/internal/testkit/servers"
 )
@@ -30,11 +33,13 @@ type run struct {
 
 	// suite is found out by the first step that needs it.
 	suite *suite
+	// mu guards total and out, which lanes share.
+	mu    sync.Mutex
 	total counts
 
 	mariadb *servers.MariaDB
-	redis   *servers.Redis
-	cluster *servers.Cluster
+	redis   []*servers.Redis
+	cluster []*servers.Cluster
 }
 
 // steps are in the order in which they fail soonest.
@@ -89,17 +94,20 @@ func (r *run) testPure(ctx context.Context) error {
 	return r.test(ctx, nil, s.pureFailpoints, "-tags", failpoints)
 }
 
-// testEmbedded leaves the race detector to the real servers, which are faster under it than SQLite.
-func (r *run) testEmbedded(ctx context.Context) error { return r.testStores(ctx, nil) }
+// testEmbedded leaves the race detector to the real servers, which are faster under it than SQLite. Its
+// embedded stores are each test's own, so packages may meet as they will. It is short like testRedis.
+func (r *run) testEmbedded(ctx context.Context) error {
+	return r.testStores(ctx, [][]string{nil}, "-short")
+}
 
 // testRedis is short, which cuts down the number of random cases alone: each takes several times as
-// long under the race detector, and the other kinds of stores see all of them.
+// long under the race detector, and the cluster sees all of them.
 func (r *run) testRedis(ctx context.Context) error {
-	env, err := r.redisEnv(ctx)
+	envs, err := r.redisEnvs(ctx)
 	if err != nil {
 		return err
 	}
-	return r.testStores(ctx, env, "-race", "-short", "-p", "1", "-count", "1")
+	return r.testStores(ctx, envs, "-race", "-short", "-p", "1", "-count", "1")
 }
 
 func (r *run) testCluster(ctx context.Context) error {
@@ -107,21 +115,26 @@ func (r *run) testCluster(ctx context.Context) error {
 		fmt.Fprintf(r.out, "left out: %s is not set, and with servers from outside none is started\n", clusterVariable)
 		return nil
 	}
-	env, err := r.clusterEnv(ctx)
+	envs, err := r.clusterEnvs(ctx)
 	if err != nil {
 		return err
 	}
-	return r.testStores(ctx, env, "-p", "1", "-count", "1")
+	return r.testStores(ctx, envs, "-p", "1", "-count", "1")
 }
 
-// testStores runs what depends on a store. Packages share real servers, so flags keep them apart.
-func (r *run) testStores(ctx context.Context, env []string, flags ...string) error {
+// testStores runs what depends on a store: where there are two environments, whole servers in the one and
+// at the same time the rest in the other. The first failure ends both.
+func (r *run) testStores(ctx context.Context, envs [][]string, flags ...string) error {
 	s, err := r.discover(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.test(ctx, env, s.stores, flags...); err != nil {
+	both, ctx := errgroup.WithContext(ctx)
+	for i, packages := range s.lanes(s.stores, len(envs)) {
+		both.Go(func() error { return r.test(ctx, envs[i], packages, flags...) })
+	}
+	if err := both.Wait(); err != nil {
 		return err
 	}
-	return r.test(ctx, env, s.storesFailpoints, append(flags, "-tags", failpoints)...)
+	return r.test(ctx, envs[0], s.storesFailpoints, append(flags, "-tags", failpoints)...)
 }

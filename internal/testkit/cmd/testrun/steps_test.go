@@ -157,9 +157,9 @@ func TestExternalServers(t *testing.T) {
 			out := &bytes.Buffer{}
 			r := &run{out: out, external: e}
 			if c.given {
-				env, err := r.redisEnv(t.Context())
+				envs, err := r.redisEnvs(t.Context())
 				require.NoError(t, err)
-				require.Equal(t, []string{databaseVariable + "=d", redisVariable + "=r"}, env)
+				require.Equal(t, [][]string{{databaseVariable + "=d", redisVariable + "=r"}}, envs)
 				require.Nil(t, r.mariadb, "nothing is started")
 			}
 			if c.given && c.env[clusterVariable] == "" {

@@ -30,42 +30,51 @@ func (e external) partly() bool {
 	return !e.given() && e != external{}
 }
 
-// redisEnv is the environment of tests on MariaDB and Redis. It starts what does not run yet.
-func (r *run) redisEnv(ctx context.Context) ([]string, error) {
+// lanes is how many sets of packages are tested at the same time. Tests empty their Redis, so each lane has
+// its own; databases they make themselves.
+const lanes = 2
+
+// redisEnvs are the environments of tests on MariaDB and Redis, one a lane; servers from outside make a
+// single lane. It starts what does not run yet.
+func (r *run) redisEnvs(ctx context.Context) ([][]string, error) {
 	if r.external.given() {
-		return storesEnv(r.external.database, r.external.redis), nil
+		return [][]string{storesEnv(r.external.database, r.external.redis)}, nil
 	}
-	if err := r.startMariaDB(ctx); err != nil {
-		return nil, err
-	}
-	if r.redis == nil {
-		server, err := servers.StartRedis(ctx)
-		if err != nil {
-			return nil, err
-		}
-		r.redis = server
-		fmt.Fprintln(r.out, "started", server)
-	}
-	return storesEnv(r.mariadb.URL(), r.redis.URL()), nil
+	return laneEnvs(ctx, r, &r.redis, func(ctx context.Context) (*servers.Redis, error) { return servers.StartRedis(ctx) })
 }
 
-// clusterEnv is the environment of tests on MariaDB and a cluster. It starts what does not run yet.
-func (r *run) clusterEnv(ctx context.Context) ([]string, error) {
+// clusterEnvs are the same on MariaDB and a cluster.
+func (r *run) clusterEnvs(ctx context.Context) ([][]string, error) {
 	if r.external.given() {
-		return storesEnv(r.external.database, r.external.cluster), nil
+		return [][]string{storesEnv(r.external.database, r.external.cluster)}, nil
 	}
+	return laneEnvs(ctx, r, &r.cluster, servers.StartCluster)
+}
+
+// server is a Redis of a lane.
+type server interface {
+	fmt.Stringer
+	URL() string
+	Stop() error
+}
+
+func laneEnvs[S server](ctx context.Context, r *run, running *[]S, start func(context.Context) (S, error)) ([][]string, error) {
 	if err := r.startMariaDB(ctx); err != nil {
 		return nil, err
 	}
-	if r.cluster == nil {
-		cluster, err := servers.StartCluster(ctx)
+	for len(*running) < lanes {
+		started, err := start(ctx)
 		if err != nil {
 			return nil, err
 		}
-		r.cluster = cluster
-		fmt.Fprintln(r.out, "started", cluster)
+		*running = append(*running, started)
+		fmt.Fprintln(r.out, "started", started)
 	}
-	return storesEnv(r.mariadb.URL(), r.cluster.URL()), nil
+	envs := make([][]string, lanes)
+	for i, s := range *running {
+		envs[i] = storesEnv(r.mariadb.URL(), s.URL())
+	}
+	return envs, nil
 }
 
 func (r *run) startMariaDB(ctx context.Context) error {
@@ -84,11 +93,11 @@ func (r *run) startMariaDB(ctx context.Context) error {
 // stopServers ends all servers that were started.
 func (r *run) stopServers() error {
 	var errs []error
-	if r.cluster != nil {
-		errs = append(errs, r.cluster.Stop())
+	for _, s := range r.cluster {
+		errs = append(errs, s.Stop())
 	}
-	if r.redis != nil {
-		errs = append(errs, r.redis.Stop())
+	for _, s := range r.redis {
+		errs = append(errs, s.Stop())
 	}
 	if r.mariadb != nil {
 		errs = append(errs, r.mariadb.Stop())

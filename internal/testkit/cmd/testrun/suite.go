@@ -19,6 +19,8 @@ import (
 const (
 	// serversPackage starts real servers by itself, so what is tested with it needs the programs.
 	serversPackage = "circle/internal/testkit/servers"
+	// wholePackage is what makes a whole server.
+	wholePackage = "circle/internal/app"
 	// variablePrefix marks, as the beginning of a string literal, code that finds its stores in the
 	// environment that this program sets.
 	variablePrefix = `"CIRCLE_TEST_`
@@ -32,6 +34,8 @@ type suite struct {
 	pureFailpoints, storesFailpoints []string
 	// servers are the packages whose tests start servers themselves.
 	servers []string
+	// whole are the packages that test whole servers.
+	whole []string
 }
 
 // listed is what go list tells of a package.
@@ -117,6 +121,9 @@ func sortOut(all, tagged map[string]*listed) (*suite, error) {
 		}
 		reads = reads || slices.ContainsFunc(linked, func(path string) bool { return readers[path] })
 		s.add(p, all[path], reads, slices.Contains(linked, serversPackage))
+		if slices.Contains(linked, wholePackage) {
+			s.whole = append(s.whole, path)
+		}
 	}
 	return s, nil
 }
@@ -136,6 +143,22 @@ func (s *suite) add(tagged, plain *listed, stores, startsServers bool) {
 	if startsServers {
 		s.servers = append(s.servers, tagged.ImportPath)
 	}
+}
+
+// lanes parts packages: into those that test whole servers, which take longest, and the rest.
+func (s *suite) lanes(packages []string, n int) [][]string {
+	if n == 1 {
+		return [][]string{packages}
+	}
+	parts := make([][]string, 2)
+	for _, path := range packages {
+		lane := 1
+		if slices.Contains(s.whole, path) {
+			lane = 0
+		}
+		parts[lane] = append(parts[lane], path)
+	}
+	return parts
 }
 
 func (s *suite) leaveOutServers() {

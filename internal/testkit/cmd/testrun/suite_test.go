@@ -29,13 +29,13 @@ func TestSortOutFindsWhatTestsNeed(t *testing.T) {
 		pkg("direct", listed{XTestGoFiles: one}),
 		pkg("kit", listed{GoFiles: []string{"kit.go"}}),
 		pkg("helper", listed{Deps: []string{"m/kit"}}),
-		pkg("through", listed{TestGoFiles: one, TestImports: []string{"m/kit"}}),
+		pkg("through", listed{TestGoFiles: one, TestImports: []string{"m/kit", wholePackage}}),
 		pkg("far", listed{TestGoFiles: one, XTestImports: []string{"m/helper"}}),
 		pkg("starter", listed{TestGoFiles: one, TestImports: []string{serversPackage}}),
 		pkg("tagged", listed{}),
 		pkg("half", listed{TestGoFiles: one, TestImports: []string{"m/kit"}}),
 		pkg("cmd", listed{Name: "main", GoFiles: []string{"main.go"}, TestGoFiles: one}),
-		{ImportPath: serversPackage},
+		{ImportPath: serversPackage}, {ImportPath: wholePackage},
 	} {
 		all[p.ImportPath] = p
 	}
@@ -53,6 +53,9 @@ func TestSortOutFindsWhatTestsNeed(t *testing.T) {
 	require.Equal(t, []string{"m/tagged"}, s.pureFailpoints)
 	require.Equal(t, []string{"m/half"}, s.storesFailpoints)
 	require.Equal(t, []string{"m/starter"}, s.servers)
+	require.Equal(t, []string{"m/through"}, s.whole)
+	require.Equal(t, [][]string{s.stores}, s.lanes(s.stores, 1))
+	require.Equal(t, [][]string{{"m/through"}, {"m/direct", "m/far", "m/half"}}, s.lanes(s.stores, 2))
 
 	s.leaveOutServers()
 	require.Equal(t, []string{"m/cmd", "m/plain"}, s.pure)
@@ -67,5 +70,6 @@ func TestDiscoverSortsThisModule(t *testing.T) {
 	require.Contains(t, s.pureFailpoints, "circle/internal/failpoint")
 	require.Contains(t, s.stores, "circle/internal/store/sqlstore")
 	require.Contains(t, s.stores, "circle/internal/store/redisstore")
+	require.Equal(t, []string{wholePackage}, s.whole)
 	require.NotContains(t, s.pure, "circle/internal/store/sqlstore")
 }
