@@ -159,10 +159,12 @@ func TestRedisThatWentBackInTimeIsMadeGood(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
 		name string
+		// restarts says that the servers stop and start meanwhile.
+		restarts bool
 		// back brings Redis back to before what write does; it gives what was seen after write.
 		back func(t *testing.T, p *past) [][]string
 	}{
-		{"an old file is loaded", func(t *testing.T, p *past) [][]string {
+		{"an old file is loaded", false, func(t *testing.T, p *past) [][]string {
 			saved, err := p.primary.Save(ctx)
 			require.NoError(t, err)
 			want := p.write(t)
@@ -170,7 +172,7 @@ func TestRedisThatWentBackInTimeIsMadeGood(t *testing.T) {
 			require.NoError(t, p.primary.RestartFrom(ctx, saved))
 			return want
 		}},
-		{"a replica is promoted whose fence is behind", func(t *testing.T, p *past) [][]string {
+		{"a replica is promoted whose fence is behind", false, func(t *testing.T, p *past) [][]string {
 			p.split(t)
 			want := p.write(t)
 			p.raised(t)
@@ -178,7 +180,7 @@ func TestRedisThatWentBackInTimeIsMadeGood(t *testing.T) {
 			p.promote(t)
 			return want
 		}},
-		{"a replica is promoted whose fence is equal", func(t *testing.T, p *past) [][]string {
+		{"a replica is promoted whose fence is equal", false, func(t *testing.T, p *past) [][]string {
 			for range 50 {
 				p.split(t)
 				if want := p.write(t); fence(t, p.replica.Addr()) == p.noted(t) {
@@ -189,12 +191,12 @@ func TestRedisThatWentBackInTimeIsMadeGood(t *testing.T) {
 			require.Fail(t, "the fence was raised each time before the replica could be promoted")
 			return nil
 		}},
-		{"it is flushed", func(t *testing.T, p *past) [][]string {
+		{"it is flushed", false, func(t *testing.T, p *past) [][]string {
 			want := p.write(t)
 			require.NoError(t, p.client.FlushAll(ctx).Err())
 			return want
 		}},
-		{"an old file is loaded while no server runs", func(t *testing.T, p *past) [][]string {
+		{"an old file is loaded while no server runs", true, func(t *testing.T, p *past) [][]string {
 			saved, err := p.primary.Save(ctx)
 			require.NoError(t, err)
 			want := p.write(t)
@@ -208,7 +210,7 @@ func TestRedisThatWentBackInTimeIsMadeGood(t *testing.T) {
 			}
 			return want
 		}},
-		{"it restarts empty", func(t *testing.T, p *past) [][]string {
+		{"it restarts empty", false, func(t *testing.T, p *past) [][]string {
 			want := p.write(t)
 			require.NoError(t, p.primary.Restart(ctx))
 			return want
@@ -216,8 +218,24 @@ func TestRedisThatWentBackInTimeIsMadeGood(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPast(t)
+			author, fans := p.players[0], p.players[2:]
+			var live []home
+			for i, fan := range fans {
+				h := listen(t, fan.On(p.apps[i]), nil)
+				h.goesOn(t, author)
+				live = append(live, h)
+			}
 			want := c.back(t, p)
+			for i, fan := range fans {
+				if c.restarts {
+					live[i] = listen(t, fan.On(p.apps[i]), live[i].last(t))
+				}
+				live[i].gap(t)
+			}
 			p.eventually(t, want)
+			for _, h := range live {
+				h.goesOn(t, author.On(p.apps[0]))
+			}
 		})
 	}
 }
@@ -230,4 +248,15 @@ func (p *past) eventually(t *testing.T, want [][]string) {
 			assert.Equal(c, want, p.on(t, app))
 		}
 	}, madeGood, 100*time.Millisecond)
+}
+
+// last takes all events up to the end of the stream and gives the last cursor.
+func (h home) last(t *testing.T) (cursor string) {
+	t.Helper()
+	for answer, ok := h.Next(t); ok; answer, ok = h.Next(t) {
+		if len(answer.Errors) == 0 {
+			cursor = h.read(t, answer).Cursor
+		}
+	}
+	return cursor
 }

@@ -15,7 +15,7 @@ import (
 
 // startLive starts the delivery of live events to the subscriptions of this process.
 func (a *App) startLive(ctx context.Context, o Options, cache *redisstore.Store, registry *prometheus.Registry) *live.Hub {
-	hub := live.New(live.Config{Logs: cache.Logs(), Notices: cache.Notices(), Metrics: registry, Log: o.Log})
+	hub := live.New(live.Config{Logs: cache.Logs(), Notices: cache.Notices(), Ended: cache.Logs().Ended(), Metrics: registry, Log: o.Log})
 	hub.Start(context.WithoutCancel(ctx))
 	a.closers.add("live delivery", hub.Stop)
 	return hub

@@ -54,6 +54,11 @@ func (h home) event(t *testing.T) liveEvent {
 	t.Helper()
 	answer, ok := h.Next(t)
 	require.True(t, ok, "the stream has ended")
+	return h.read(t, answer)
+}
+
+func (h home) read(t *testing.T, answer testkit.Answer) liveEvent {
+	t.Helper()
 	require.Empty(t, answer.Errors)
 	var data struct{ HomeFeedUpdated liveEvent }
 	require.NoError(t, json.Unmarshal(answer.Data, &data), answer.Raw)
@@ -224,14 +229,27 @@ func TestALiveHomePageGoesOnAfterAFlush(t *testing.T) {
 	}
 	stores.Flush(t)
 	author.MustPost(t, "lost or not", "PUBLIC")
-	require.Equal(t, "StreamGap", h.event(t).Typename)
-	after := author.MustPost(t, "after", "PUBLIC")
-	for e := h.event(t); e.Edge.Node.ID != after; e = h.event(t) {
-		// What was lost may have been written after the flush, and the epoch be raised after the feed: then a
-		// second gap stands for it.
-		if e.Typename == "StreamGap" {
-			require.Equal(t, after, fan.Home(t, 10)[0])
-			return
+	h.gap(t)
+	h.goesOn(t, author)
+}
+
+// gap takes events up to a gap.
+func (h home) gap(t *testing.T) {
+	t.Helper()
+	for h.event(t).Typename != "StreamGap" {
+	}
+}
+
+// goesOn has the author post until a feed comes. While it is found out how far Redis went back, there may be
+// further gaps.
+func (h home) goesOn(t *testing.T, author testkit.Player) {
+	t.Helper()
+	for {
+		feed := author.MustPost(t, "after", "PUBLIC")
+		for e := h.event(t); e.Typename != "StreamGap"; e = h.event(t) {
+			if e.Edge.Node.ID == feed {
+				return
+			}
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (g *Guard) repair(ctx context.Context, faults map[string]fault, now time.Ti
 		return nil, nil
 	}
 	g.tell(ctx, lost, fresh, behind, since)
-	if err := g.raiseEpochs(ctx, slices.Concat(lost, fresh)); err != nil {
+	if err := g.raiseEpochs(ctx, append(slices.Concat(lost, fresh), logsOf(repaired)...)); err != nil {
 		return nil, err
 	}
 	if err := g.replay(ctx, behind, since, mostEvents); err != nil {
@@ -67,6 +67,10 @@ func (g *Guard) tell(ctx context.Context, lost, fresh, behind []string, since ti
 // repeat runs events again where a repair is some seconds old.
 func (g *Guard) repeat(ctx context.Context) error {
 	for len(g.again) > 0 && !g.again[0].at.After(g.cfg.Now()) {
+		// What was written into logs of the old primary is lost too.
+		if err := g.raiseEpochs(ctx, logsOf(g.again[0].roles)); err != nil {
+			return err
+		}
 		if err := g.replay(ctx, g.again[0].roles, g.again[0].since, mostAgain); err != nil {
 			return err
 		}
@@ -88,6 +92,15 @@ func (g *Guard) replay(ctx context.Context, roles []string, since time.Time, mos
 	}
 	g.cfg.Log.WarnContext(ctx, "too many events to run again, all that redis holds counts as absent", "roles", roles, "since", since)
 	return g.raiseEpochs(ctx, roles)
+}
+
+// logsOf is the epoch that ends the live logs if they are in one of the roles' deployments. Events that run
+// again don't touch logs, so what a log lost is lost; whoever listened must hear of it.
+func logsOf(roles []string) []string {
+	if slices.Contains(roles, "feed") {
+		return []string{"log"}
+	}
+	return nil
 }
 
 func (g *Guard) raiseEpochs(ctx context.Context, roles []string) error {

@@ -50,6 +50,8 @@ type Config struct {
 	// Metrics, if set, is where the hub's collectors are registered.
 	Metrics prometheus.Registerer
 	Log     *slog.Logger
+	// Ended, if set, tells that all logs have ended, so that they are read at once.
+	Ended <-chan struct{}
 	// Poll is how often all logs are read, notices or none; 0 means 3 s.
 	Poll time.Duration
 }

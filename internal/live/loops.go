@@ -84,12 +84,10 @@ func (h *Hub) read(ctx context.Context) {
 			return
 		case <-h.wakeRead:
 		case <-again:
+		case <-h.cfg.Ended:
+			h.touchAll()
 		case <-ticker.C:
-			h.mu.Lock()
-			for log := range h.logs {
-				h.unread[log] = struct{}{}
-			}
-			h.mu.Unlock()
+			h.touchAll()
 		}
 		again = nil
 		for some := range slices.Chunk(h.groups(), readsPerTrip) {
@@ -97,6 +95,15 @@ func (h *Hub) read(ctx context.Context) {
 				again = time.After(pause)
 			}
 		}
+	}
+}
+
+// touchAll has all logs read.
+func (h *Hub) touchAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for log := range h.logs {
+		h.unread[log] = struct{}{}
 	}
 }
 

@@ -23,6 +23,10 @@ const (
 // Roles lists all roles.
 func Roles() []Role { return []Role{Profile, Detail, Relation, Feed, Activity} }
 
+// logEpoch names the epoch of the live logs, which are in Redis for their own sake and not for that of
+// rows: it rises also where their role's values can be made good.
+const logEpoch Role = "log"
+
 const (
 	day = 24 * time.Hour
 

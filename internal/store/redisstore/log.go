@@ -14,7 +14,7 @@ import (
 )
 
 // A live log is a sorted set of events by the log's own sequence. Its first member is the mark: an
-// exclamation mark, the index epoch as 8 and the log's epoch as 16 hexadecimal digits. The mark's score
+// exclamation mark, the epoch of all logs as 8 and the log's own epoch as 16 hexadecimal digits. The mark's score
 // is the last sequence, negated, so that it stays in front. No log without a mark, and no mark without
 // somebody who listens, or did less than homeLogKeys.ttl ago.
 const (
@@ -57,11 +57,11 @@ end
 return listening
 `
 
-// luaReadLog reads logs, and begins those that are missing or of an earlier index epoch. A later one
+// luaReadLog reads logs, and begins those that are missing or of an earlier epoch of all logs. A later one
 // is what another process knows already. In Cluster it is called with one key.
 //
 //	KEYS[i]     a log
-//	ARGV[1]     the index epoch, 8 hexadecimal digits
+//	ARGV[1]     the epoch of all logs, 8 hexadecimal digits
 //	ARGV[2]     the time to live in seconds, renewed when half of it is over
 //	ARGV[3i]    the log's epoch that is asked for
 //	ARGV[3i+1]  the sequence behind which is read
@@ -101,6 +101,10 @@ type Logs struct {
 // Logs reads and writes live logs.
 func (s *Store) Logs() *Logs { return &Logs{store: s} }
 
+// Ended is told when all logs have ended, so that whoever listens should read his log again. It is for one
+// receiver.
+func (l *Logs) Ended() <-chan struct{} { return l.store.logsEnded }
+
 // Append adds an entry to those of the logs that somebody listens to, and tells the processes that they
 // are listened to through; it returns those logs. An entry that a log holds already is not added again. It
 // takes one trip, three when a server lacks the script. After an error some of the logs may have it.
@@ -130,7 +134,7 @@ func (l *Logs) Append(ctx context.Context, logs []social.LogID, entry social.Liv
 // them, for 10 minutes from the last Read. It takes one trip, three when a server lacks the script. With
 // an error, what could be read all the same is there.
 func (l *Logs) Read(ctx context.Context, asks []social.LogAsk) ([]social.LogRead, error) {
-	epoch := l.store.epochs[homeLogKeys.role].Load()
+	epoch := l.store.epochs[logEpoch].Load()
 	b := l.batch(l.store.scripts.readLog, fmt.Sprintf("%08x", epoch), seconds(homeLogKeys.ttl))
 	for _, ask := range asks {
 		fresh := max(rand.Uint64(), 1)

@@ -103,10 +103,30 @@ func TestLogs(t *testing.T) {
 			f.append(t, home(7), added(1))
 			require.Equal(t, []social.LiveEntry{added(1)}, f.read(t, home(7), read.End).Entries)
 		}},
-		{"a raised index epoch is a gap, once", func(t *testing.T, f fixture) {
+		{"a raised epoch of the role's values is none", func(t *testing.T, f fixture) {
+			place := f.listen(t, home(7))
+			f.append(t, home(7), added(1))
+			f.SetEpochs(map[string]uint32{string(Feed): 2})
+			require.Equal(t, []social.LiveEntry{added(1)}, f.read(t, home(7), place).Entries)
+		}},
+		{"a log that went back and caught up is a gap once the epoch of logs has risen", func(t *testing.T, f fixture) {
+			f.listen(t, home(7))
+			f.append(t, home(7), added(1))
+			old, err := f.client().ZRangeWithScores(t.Context(), "log:{7}", 0, -1).Result()
+			require.NoError(t, err)
+			f.append(t, home(7), added(2))
+			place := f.listen(t, home(7))
+			require.NoError(t, f.client().Del(t.Context(), "log:{7}").Err())
+			require.NoError(t, f.client().ZAdd(t.Context(), "log:{7}", old...).Err())
+			f.append(t, home(7), added(3))
+			f.SetEpochs(map[string]uint32{"log": 2})
+			<-f.Logs().Ended()
+			require.True(t, f.read(t, home(7), place).Gap)
+		}},
+		{"a raised epoch of logs is a gap, once", func(t *testing.T, f fixture) {
 			place := f.listen(t, home(7))
 			ahead := open(t, f.config)
-			ahead.SetEpochs(map[string]uint32{string(Feed): 2})
+			ahead.SetEpochs(map[string]uint32{"log": 2})
 			reads, err := ahead.Logs().Read(t.Context(), []social.LogAsk{{Log: home(7), After: place}})
 			require.NoError(t, err)
 			require.True(t, reads[0].Gap)

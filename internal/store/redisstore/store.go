@@ -56,6 +56,8 @@ type Store struct {
 	scripts scripts
 	plain   bool
 	epochs  map[Role]*atomic.Uint32
+	// logsEnded is told of each new epoch of the logs.
+	logsEnded chan struct{}
 	now     func() time.Time
 }
 
@@ -88,7 +90,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		t.timeout = cmp.Or(cfg.Timeout, ioTimeout)
 		topologies[role] = t
 	}
-	s := &Store{servers: make(map[Role]*server), scripts: newScripts(cfg.Plain), plain: cfg.Plain, epochs: make(map[Role]*atomic.Uint32), now: cfg.Now}
+	s := &Store{servers: make(map[Role]*server), scripts: newScripts(cfg.Plain), plain: cfg.Plain, epochs: make(map[Role]*atomic.Uint32), logsEnded: make(chan struct{}, 1), now: cfg.Now}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -101,6 +103,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		s.servers[role] = shared[url]
 		s.epochs[role] = new(atomic.Uint32)
 	}
+	s.epochs[logEpoch] = new(atomic.Uint32)
 	return s, nil
 }
 
@@ -124,12 +127,17 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// SetEpochs sets the index epoch by the name of the role; other roles keep theirs, which is 0 at
-// first. Values written under another epoch are absent from then on.
+// SetEpochs sets the index epoch by the name of the role, and that of the live logs; others keep theirs,
+// which is 0 at first. Values written under another epoch are absent from then on.
 func (s *Store) SetEpochs(epochs map[string]uint32) {
 	for role, epoch := range epochs {
-		if current := s.epochs[Role(role)]; current != nil {
-			current.Store(epoch)
+		current := s.epochs[Role(role)]
+		if current == nil || current.Swap(epoch) == epoch || Role(role) != logEpoch {
+			continue
+		}
+		select {
+		case s.logsEnded <- struct{}{}:
+		default: // told already
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestEpochsRise(t *testing.T) {
 		for _, want := range []uint32{1, 2} {
 			epochs, err := s.Epochs(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, map[string]uint32{"profile": want, "detail": want, "relation": want, "feed": want, "activity": want}, epochs)
+			require.Equal(t, map[string]uint32{"profile": want, "detail": want, "relation": want, "feed": want, "activity": want, "log": want}, epochs)
 			require.NoError(t, s.RaiseEpochs(t.Context()))
 		}
 	})
