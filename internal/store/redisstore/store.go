@@ -58,7 +58,7 @@ type Store struct {
 	epochs  map[Role]*atomic.Uint32
 	// logsEnded is told of each new epoch of the logs.
 	logsEnded chan struct{}
-	now     func() time.Time
+	now       func() time.Time
 }
 
 // ticket draws a ticket for a fill.
