@@ -141,6 +141,7 @@ func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redi
 			Following: cache.Following(), Fans: cache.Fans(),
 		},
 		Sources: b.store,
+		Observe: newObserver(registry),
 		Near:    runner, IDs: b.ids, Now: o.Now, Log: o.Log,
 		FollowLimit: o.Config.Social.FollowLimit, FallbackReads: fallbackReads,
 	})

@@ -87,6 +87,9 @@ func (r *Runner) finishFar(ctx context.Context, e social.Event) bool {
 		r.cfg.Log.WarnContext(ctx, "far stage not marked, it will run again", "event", int64(e.ID), "error", err)
 		return false
 	}
+	if !e.Replay {
+		r.metrics.farLag.Observe(max(0, r.cfg.Now().Sub(e.ID.Time()).Seconds()))
+	}
 	return true
 }
 

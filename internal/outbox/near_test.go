@@ -163,7 +163,7 @@ func TestABadEventEndsDeadAndHoldsNobodyUp(t *testing.T) {
 		b.add(3 * time.Second)
 		_, err := r.nearOnce(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, social.OutboxStats{Near: 1, Oldest: 2}, b.stats(t), "the others are done in the same pass")
+		require.Equal(t, social.OutboxStats{Near: 1, OldestNear: 2}, b.stats(t), "the others are done in the same pass")
 		_, err = r.nearOnce(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 2, seen.of(2), "it pauses: once in the group, once alone")
@@ -200,7 +200,7 @@ func TestAStoreThatIsAwayIsNotTheEventsFault(t *testing.T) {
 		for range 3 * defaults.maxAttempts {
 			_, err := r.nearOnce(t.Context())
 			require.ErrorIs(t, err, errBad, "the loop must wait")
-			require.Equal(t, social.OutboxStats{Near: 2, Oldest: 1}, b.stats(t))
+			require.Equal(t, social.OutboxStats{Near: 2, OldestNear: 1}, b.stats(t))
 			b.add(defaults.away)
 		}
 		away = false
@@ -236,10 +236,11 @@ func TestUpkeep(t *testing.T) {
 		} {
 			require.InDelta(t, 1, testutil.ToFloat64(want), 0, name)
 		}
-		require.InDelta(t, 60, testutil.ToFloat64(r.metrics.oldest), 0.001)
+		require.InDelta(t, 60, testutil.ToFloat64(r.metrics.oldest.WithLabelValues(stageNear)), 0.001)
+		require.Zero(t, testutil.ToFloat64(r.metrics.oldest.WithLabelValues(stageFar)))
 		n, err := testutil.GatherAndCount(registry, "circle_outbox_pending_events", "circle_outbox_oldest_pending_seconds", "circle_outbox_dead_events")
 		require.NoError(t, err)
-		require.Equal(t, 4, n)
+		require.Equal(t, 5, n)
 
 		b.add(15 * time.Minute)
 		_, err = r.purgeOnce(t.Context())

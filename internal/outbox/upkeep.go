@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"circle/internal/social"
 )
 
 // The stages as labels of metrics and in logs.
@@ -31,22 +33,26 @@ func (r *Runner) measureOnce(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	age := 0.0
-	if stats.Oldest != 0 {
-		age = max(0, r.cfg.Now().Sub(stats.Oldest.Time()).Seconds())
+	age := func(oldest social.EventID) float64 {
+		if oldest == 0 {
+			return 0
+		}
+		return max(0, r.cfg.Now().Sub(oldest.Time()).Seconds())
 	}
 	r.metrics.pending.WithLabelValues(stageNear).Set(float64(stats.Near))
 	r.metrics.pending.WithLabelValues(stageFar).Set(float64(stats.Far))
 	r.metrics.buried.Set(float64(stats.Dead))
-	r.metrics.oldest.Set(age)
+	r.metrics.oldest.WithLabelValues(stageNear).Set(age(stats.OldestNear))
+	r.metrics.oldest.WithLabelValues(stageFar).Set(age(stats.OldestFar))
 	return false, nil
 }
 
 type metrics struct {
-	pending           *prometheus.GaugeVec
-	buried, oldest    prometheus.Gauge
+	pending, oldest   *prometheus.GaugeVec
+	buried            prometheus.Gauge
 	runs, fails, dead *prometheus.CounterVec
 	unmarked          prometheus.Counter
+	farLag            prometheus.Histogram
 }
 
 func newMetrics(registerer prometheus.Registerer) *metrics {
@@ -61,14 +67,19 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	m := &metrics{
 		pending:  prometheus.NewGaugeVec(gauge("pending_events", "Events that wait for a stage, in the whole deployment."), stage),
 		buried:   prometheus.NewGauge(gauge("dead_events", "Events that were given up, in the whole deployment.")),
-		oldest:   prometheus.NewGauge(gauge("oldest_pending_seconds", "Age of the oldest event that waits for a stage.")),
+		oldest:   prometheus.NewGaugeVec(gauge("oldest_pending_seconds", "Age of the oldest event that waits for a stage."), stage),
 		runs:     prometheus.NewCounterVec(counter("runs_total", "Stages run by this process, failed ones included."), stage),
 		fails:    prometheus.NewCounterVec(counter("failures_total", "Stages that failed in this process."), stage),
 		dead:     prometheus.NewCounterVec(counter("dead_total", "Events that this process gave up."), stage),
 		unmarked: prometheus.NewCounter(counter("unmarked_total", "Inline runs that were not marked because the queue was full.")),
+		farLag: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "far_lag_seconds",
+			Help:    "Age of events when their far stages were done, replays left out.",
+			Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30, 100, 300},
+		}),
 	}
 	if registerer != nil {
-		registerer.MustRegister(m.pending, m.buried, m.oldest, m.runs, m.fails, m.dead, m.unmarked)
+		registerer.MustRegister(m.pending, m.buried, m.oldest, m.runs, m.fails, m.dead, m.unmarked, m.farLag)
 	}
 	return m
 }

@@ -25,10 +25,11 @@ type source func(ctx context.Context, list int64, after int64, limit int) ([]soc
 // builder builds windows that readers found absent, behind their answers. A window is built once at a
 // time by this process, and a number of workers bounds how much building leans on the store.
 type builder struct {
-	log   *slog.Logger
-	queue chan build
-	mu    sync.Mutex
-	going map[buildKey]struct{}
+	log     *slog.Logger
+	observe Observer
+	queue   chan build
+	mu      sync.Mutex
+	going   map[buildKey]struct{}
 }
 
 type buildKey struct {
@@ -42,8 +43,8 @@ type build struct {
 	read   source
 }
 
-func newBuilder(log *slog.Logger) *builder {
-	return &builder{log: log, queue: make(chan build, buildQueue), going: map[buildKey]struct{}{}}
+func newBuilder(log *slog.Logger, observe Observer) *builder {
+	return &builder{log: log, observe: observe, queue: make(chan build, buildQueue), going: map[buildKey]struct{}{}}
 }
 
 // want asks for a window to be built. It never waits.
@@ -68,7 +69,10 @@ func (b *builder) work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case next := <-b.queue:
-			err := next.run(ctx)
+			built, err := next.run(ctx)
+			if built {
+				b.observe.WindowBuilt(next.key.kind)
+			}
 			b.mu.Lock()
 			delete(b.going, next.key)
 			b.mu.Unlock()
@@ -79,28 +83,28 @@ func (b *builder) work(ctx context.Context) {
 	}
 }
 
-func (b build) run(ctx context.Context) error {
-	more, err := b.begin(ctx)
+func (b build) run(ctx context.Context) (built bool, err error) {
+	built, more, err := b.begin(ctx)
 	for more && err == nil {
 		more, err = b.grow(ctx)
 	}
-	return err
+	return built, err
 }
 
 // begin builds the nearest part; more says that the list goes on.
-func (b build) begin(ctx context.Context) (more bool, err error) {
+func (b build) begin(ctx context.Context) (built, more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
 	token, ok, err := b.window.Begin(ctx, b.key.list)
 	if err != nil || !ok {
-		return false, err
+		return false, false, err
 	}
 	entries, floor, err := b.step(ctx, social.MaxID+1)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	ok, err = b.window.Finish(ctx, b.key.list, token, entries, floor)
-	return ok && floor > 0, err
+	return ok, ok && floor > 0, err
 }
 
 // grow adds a further part; it ends where another takes over or the window is full.

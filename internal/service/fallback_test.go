@@ -79,6 +79,14 @@ func (r *redis) People(_ context.Context, _ social.PlayerID, _, relations []soci
 	return people, nil
 }
 
+// seen notes how home pages fell back.
+type seen struct {
+	Observer
+	lacking []bool
+}
+
+func (s *seen) HomeFellBack(lacking bool) { s.lacking = append(s.lacking, lacking) }
+
 func TestReadsInPlaceOfRedisWaitForTheirTurn(t *testing.T) {
 	viewer := social.Viewer{Player: 1}
 	page := func(ctx context.Context, s *Services) error {
@@ -109,9 +117,9 @@ func TestReadsInPlaceOfRedisWaitForTheirTurn(t *testing.T) {
 		}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			store, cache := &truth{}, &redis{away: c.away}
+			store, cache, observer := &truth{}, &redis{away: c.away}, &seen{}
 			s := New(Deps{
-				Lists: store, Caches: Caches{Pages: cache}, FallbackReads: 1,
+				Lists: store, Caches: Caches{Pages: cache}, FallbackReads: 1, Observe: observer,
 				Windows: Windows{Timelines: cache, Profiles: cache, Liked: cache},
 				Log:     slog.New(slog.NewTextHandler(io.Discard, nil)),
 			})
@@ -125,12 +133,14 @@ func TestReadsInPlaceOfRedisWaitForTheirTurn(t *testing.T) {
 			if !c.waits {
 				require.NoError(t, err)
 				assert.Equal(t, 1, store.asked)
+				assert.NotContains(t, observer.lacking, true)
 				return
 			}
 			assert.Equal(t, social.CodeUnavailable, social.CodeOf(err))
 			assert.Zero(t, store.asked, "nobody else is let in")
 			require.NoError(t, c.read(t.Context(), s))
 			assert.Positive(t, store.asked, "as soon as there is room, it goes on")
+			assert.NotContains(t, observer.lacking, false)
 		})
 	}
 }

@@ -15,6 +15,8 @@ type Home struct {
 	store FeedStore
 	feeds *Feeds
 	lists *lists
+
+	observe Observer
 }
 
 // Page reads a piece of the viewer's home page, newest first: from the timeline as far as it reaches,
@@ -46,7 +48,10 @@ type homePage struct {
 
 // fromTimeline reads the timeline; done says that the page is full or the list ended.
 func (p *homePage) fromTimeline(ctx context.Context) (done bool, err error) {
-	for range refills {
+	for trip := range refills {
+		if trip > 0 {
+			p.observe.HomeRefilled()
+		}
 		limit := p.want - len(p.entries)
 		ask := social.WindowAsk{ID: int64(p.viewer.Player), After: p.below, Limit: limit}
 		pages, cacheErr := p.lists.Timelines.Read(ctx, []social.WindowAsk{ask})
@@ -80,6 +85,7 @@ func (p *homePage) fromTimeline(ctx context.Context) (done bool, err error) {
 // fromStore reads the SQL definition of the home page, which holds only what is to be seen. What turns
 // out to be gone since is replaced.
 func (p *homePage) fromStore(ctx context.Context) error {
+	p.observe.HomeFellBack(p.lacking)
 	for len(p.entries) < p.want {
 		limit := p.want - len(p.entries)
 		ids, err := fallback(ctx, p.lists.gate.onlyIf(p.lacking), func() ([]social.FeedID, error) {

@@ -185,6 +185,17 @@ const (
 	OtherLikers  = social.OtherLikers
 )
 
+// Observer counts what the services do. Its methods don't wait.
+type Observer interface {
+	// HomeRefilled is told when a home page takes another trip to its timeline, since entries were dropped.
+	HomeRefilled()
+	// HomeFellBack is told when a home page goes on in the relational store: below the timeline's floor,
+	// or, lacking, because Redis has no timeline to read.
+	HomeFellBack(lacking bool)
+	// WindowBuilt is told when a window of a kind was built.
+	WindowBuilt(kind string)
+}
+
 // Near runs the near stages of events right after their transaction has committed. It never fails
 // the caller: what it can't do is left to the workers of the outbox.
 type Near interface {

@@ -27,6 +27,6 @@ type OutboxStats struct {
 	Near int
 	Far  int
 	Dead int
-	// Oldest is the oldest event that waits for a stage, 0 when there is none.
-	Oldest EventID
+	// OldestNear and OldestFar are the oldest events that wait for each stage, 0 when there is none.
+	OldestNear, OldestFar EventID
 }

@@ -167,15 +167,11 @@ func (s *Store) OutboxStats(ctx context.Context) (social.OutboxStats, error) {
 	for _, r := range rows {
 		switch r.Stage {
 		case stageNear:
-			stats.Near = r.Events
+			stats.Near, stats.OldestNear = r.Events, r.Oldest
 		case stageFar:
-			stats.Far = r.Events
+			stats.Far, stats.OldestFar = r.Events, r.Oldest
 		case stageDead:
 			stats.Dead = r.Events
-			continue
-		}
-		if stats.Oldest == 0 || r.Oldest < stats.Oldest {
-			stats.Oldest = r.Oldest
 		}
 	}
 	return stats, wrap(err, "count events")

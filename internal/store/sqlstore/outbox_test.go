@@ -186,7 +186,7 @@ func TestFinishNearKnowsTheKinds(t *testing.T) {
 		require.NoError(t, err)
 		stats, err := s.OutboxStats(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, social.OutboxStats{Far: 2, Oldest: 1}, stats)
+		require.Equal(t, social.OutboxStats{Far: 2, OldestFar: 1}, stats)
 		require.Equal(t, []int64{1, 3}, ids(claimFar(t, s, 0)))
 	})
 }
@@ -289,7 +289,7 @@ func TestPurgeTakesWhatIsDone(t *testing.T) {
 		}
 		stats, err := s.OutboxStats(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, social.OutboxStats{Near: 1, Dead: 1, Oldest: 7}, stats)
+		require.Equal(t, social.OutboxStats{Near: 1, Dead: 1, OldestNear: 7}, stats)
 	})
 }
 

@@ -1,0 +1,37 @@
+package app
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// observer counts what the services do.
+type observer struct {
+	refills          prometheus.Counter
+	fallbacks, built *prometheus.CounterVec
+}
+
+func newObserver(registerer prometheus.Registerer) *observer {
+	counter := func(name, help string) prometheus.CounterOpts {
+		return prometheus.CounterOpts{Namespace: "circle", Name: name, Help: help}
+	}
+	o := &observer{
+		refills:   prometheus.NewCounter(counter("home_refills_total", "Trips to timelines to fill up home pages from which entries were dropped.")),
+		fallbacks: prometheus.NewCounterVec(counter("home_fallbacks_total", "Home pages that the relational store completed."), []string{"why"}),
+		built:     prometheus.NewCounterVec(counter("windows_built_total", "Windows built from the relational store."), []string{"kind"}),
+	}
+	registerer.MustRegister(o.refills, o.fallbacks, o.built)
+	return o
+}
+
+// HomeRefilled implements service.Observer.
+func (o *observer) HomeRefilled() { o.refills.Inc() }
+
+// HomeFellBack implements service.Observer.
+func (o *observer) HomeFellBack(lacking bool) {
+	why := "beyond"
+	if lacking {
+		why = "lacking"
+	}
+	o.fallbacks.WithLabelValues(why).Inc()
+}
+
+// WindowBuilt implements service.Observer.
+func (o *observer) WindowBuilt(kind string) { o.built.WithLabelValues(kind).Inc() }
