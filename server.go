@@ -31,16 +31,23 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err := root().ExecuteContext(ctx)
+	os.Exit(run(ctx, os.Args[1:]))
+}
+
+// run runs the command that the arguments name, and gives the exit code.
+func run(ctx context.Context, args []string) int {
+	cmd := root()
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(ctx)
 	if err == nil {
-		return
+		return 0
 	}
 	fmt.Fprintln(os.Stderr, "circle:", err)
 	var failed *failure
 	if errors.As(err, &failed) {
-		os.Exit(exitFailure)
+		return exitFailure
 	}
-	os.Exit(exitWrongUse)
+	return exitWrongUse
 }
 
 // failure is an error of a command's work, as against one of how it was called.
@@ -57,7 +64,8 @@ func root() *cobra.Command {
 		Use: "circle", Short: "A GraphQL backend for a social circle", Args: cobra.NoArgs, RunE: serve.RunE,
 		SilenceErrors: true, SilenceUsage: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	cmd.AddCommand(serve, migrateCommand(), importCommand(), seedCommand(), lookupCommand(), tokenCommand(), promoteCommand())
+	cmd.AddCommand(serve, migrateCommand(), importCommand(), seedCommand(), lookupCommand(), tokenCommand(), promoteCommand(),
+		rebuildCommand(), explainCommand())
 	return cmd
 }
 
@@ -89,10 +97,15 @@ func seedCommand() *cobra.Command {
 	var cfg importer.SeedConfig
 	cmd := &cobra.Command{
 		Use: "seed --players N --feeds M [--seed S]", Short: "Make a lifelike circle", Args: cobra.NoArgs,
-		RunE: withCommands(func(cmd *cobra.Command, c *app.Commands, _ []string) error {
-			_, err := c.Seed(cmd.Context(), cfg)
-			return err
-		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cfg.Check(); err != nil {
+				return err
+			}
+			return withCommands(func(cmd *cobra.Command, c *app.Commands, _ []string) error {
+				_, err := c.Seed(cmd.Context(), cfg)
+				return err
+			})(cmd, args)
+		},
 	}
 	cmd.Flags().IntVar(&cfg.Players, "players", 0, "how many players")
 	cmd.Flags().IntVar(&cfg.Feeds, "feeds", 0, "how many feeds")
@@ -138,6 +151,39 @@ func promoteCommand() *cobra.Command {
 		})(cmd, args)
 	}
 	return cmd
+}
+
+func rebuildCommand() *cobra.Command {
+	var player string
+	var dryRun bool
+	timelines := &cobra.Command{
+		Use: "timelines [--player NAME] [--dry-run]", Short: "Have the servers build home pages' lists in Redis anew", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if player == "" && cmd.Flags().Changed("player") {
+				return errors.New("--player needs a name or an id")
+			}
+			return withCommands(func(cmd *cobra.Command, c *app.Commands, _ []string) error {
+				if dryRun {
+					return c.CompareTimelines(cmd.Context(), player)
+				}
+				return c.RebuildTimelines(cmd.Context(), player)
+			})(cmd, args)
+		},
+	}
+	timelines.Flags().StringVar(&player, "player", "", "the list of this player alone, by name or id")
+	timelines.Flags().BoolVar(&dryRun, "dry-run", false, "say what differs and change nothing")
+	cmd := &cobra.Command{Use: "rebuild", Short: "Build what Redis holds anew", RunE: needsCommand}
+	cmd.AddCommand(timelines)
+	return cmd
+}
+
+func explainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "explain PLAYER FEED", Short: "Say why a feed is, or isn't, on a player's home page", Args: cobra.ExactArgs(2),
+		RunE: withCommands(func(cmd *cobra.Command, c *app.Commands, args []string) error {
+			return c.Explain(cmd.Context(), args[0], args[1])
+		}),
+	}
 }
 
 // needsCommand is for commands that only hold others.

@@ -121,9 +121,11 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 // startServices makes the services and starts the workers of the outbox, which lean on each other:
 // a mutation runs the near stage of its events, which refreshes the services' entities.
 func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redisstore.Store, registry *prometheus.Registry) *outbox.Runner {
-	near := &fanout.Near{}
+	near, timelines := &fanout.Near{}, &fanout.TimelinesFar{}
+	far := farStages(b, cache, registry)
+	far[social.EventTimelines] = timelines
 	runner := outbox.New(outbox.Config{
-		Store: b.store, Near: near, Far: farStages(b, cache, registry), Metrics: registry, Now: o.Now, Log: o.Log,
+		Store: b.store, Near: near, Far: far, Metrics: registry, Now: o.Now, Log: o.Log,
 	})
 	a.Services = service.New(service.Deps{
 		Store: transactions{b.store},
@@ -148,7 +150,7 @@ func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redi
 	e := a.Services.Entities
 	near.Simple, near.Details = e.Players, e.Details
 	near.Heads, near.Bodies, near.Counters = e.Feeds, e.Bodies, e.Counters
-	near.Lists = a.Services.Indexes
+	near.Lists, timelines.Timelines = a.Services.Indexes, a.Services.Indexes
 	for range builders {
 		a.closers.run("building of windows", a.Services.Build)
 	}

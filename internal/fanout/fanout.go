@@ -57,6 +57,8 @@ func (n *Near) Near(ctx context.Context, events []social.Event) error {
 			details.add(social.PlayerID(e.Object))
 		case social.EventLike:
 			counters.add(social.FeedID(e.Subject))
+		case social.EventTimelines:
+			// All of it is far.
 		default:
 			return fmt.Errorf("near stage: unknown kind of event %d", e.Kind)
 		}

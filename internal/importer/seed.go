@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,18 +59,18 @@ func hotPlayers(cfg SeedConfig, n, draw int, without uint32) []uint32 {
 // maxPopulation bounds players and feeds: edges of two players are held in memory, 8 bytes each.
 const maxPopulation = 1 << 24
 
-func (cfg *SeedConfig) check() error {
-	if cfg.FollowLimit == 0 {
-		cfg.FollowLimit = 2000
-	}
+func (cfg *SeedConfig) followLimit() int { return cmp.Or(cfg.FollowLimit, 2000) }
+
+// Check says what can't be meant.
+func (cfg *SeedConfig) Check() error {
 	switch hot := cfg.Hot; {
 	case cfg.Players < 1 || cfg.Players > maxPopulation:
 		return fmt.Errorf("the number of players must be from 1 to %d", maxPopulation)
 	case cfg.Feeds < 0 || cfg.Feeds > maxPopulation:
 		return fmt.Errorf("the number of feeds must be from 0 to %d", maxPopulation)
-	case cfg.FollowLimit < 1:
-		return errors.New("the follow limit must be at least 1")
-	case hot != nil && (cfg.Players < 2 || cfg.Feeds < 1 || max(hot.Likers, hot.Friends) >= cfg.Players || hot.Friends > cfg.FollowLimit):
+	case cfg.FollowLimit < 0:
+		return errors.New("the follow limit must not be negative")
+	case hot != nil && (cfg.Players < 2 || cfg.Feeds < 1 || max(hot.Likers, hot.Friends) >= cfg.Players || hot.Friends > cfg.followLimit()):
 		return errors.New("a hot feed needs two players and a feed, more players than likers or friends, and no more friends than the follow limit")
 	case hot != nil && int64(hot.Likers)*int64(cfg.Feeds) > social.IDRunLength(seedSpan)/2:
 		return errors.New("so many likers of a hot feed have no room beside so many feeds")
@@ -93,7 +94,8 @@ func Seed(ctx context.Context, d Deps, cfg SeedConfig) (Result, error) {
 }
 
 func seed(ctx context.Context, d Deps, cfg SeedConfig) (Result, error) {
-	if err := cfg.check(); err != nil {
+	cfg.FollowLimit = cfg.followLimit()
+	if err := cfg.Check(); err != nil {
 		return Result{}, err
 	}
 	s, err := newSeeding(ctx, d, cfg)

@@ -49,15 +49,18 @@ func newBuilder(log *slog.Logger, observe Observer) *builder {
 
 // want asks for a window to be built. It never waits.
 func (b *builder) want(kind string, list int64, w Window, read source) {
-	key := buildKey{kind, list}
+	b.wantBuild(build{buildKey{kind, list}, w, read})
+}
+
+func (b *builder) wantBuild(wanted build) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, going := b.going[key]; going {
+	if _, going := b.going[wanted.key]; going {
 		return
 	}
 	select {
-	case b.queue <- build{key, w, read}:
-		b.going[key] = struct{}{}
+	case b.queue <- wanted:
+		b.going[wanted.key] = struct{}{}
 	default:
 	}
 }

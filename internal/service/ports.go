@@ -62,6 +62,8 @@ type Window interface {
 	Resume(ctx context.Context, list int64) (token string, floor int64, ok bool, err error)
 	// Grow adds what was read since Resume from the floor on, at most 1,000 entries.
 	Grow(ctx context.Context, list int64, token string, entries []social.Entry, floor int64) (ok bool, err error)
+	// Drop makes lists absent.
+	Drop(ctx context.Context, lists []int64) error
 }
 
 // TxStore runs fn in one transaction and commits it when fn returns nil. On a deadlock, a lock

@@ -45,9 +45,14 @@ type lists struct {
 
 // wantTimeline asks for a player's timeline to be built behind the answer.
 func (l *lists) wantTimeline(player social.PlayerID) {
-	l.want("timeline", int64(player), l.Timelines, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
+	l.wantBuild(l.timelineBuild(player))
+}
+
+func (l *lists) timelineBuild(player social.PlayerID) build {
+	read := func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
 		return feedEntries(l.store.TimelineFeeds(ctx, social.PlayerID(list), after, limit))
-	})
+	}
+	return build{buildKey{"timeline", int64(player)}, l.Timelines, read}
 }
 
 // wantLiked asks for the feeds that a player likes.

@@ -14,6 +14,9 @@ const (
 	EventEdge EventKind = 3
 	// EventLike: player Object likes the feed Subject, or no longer does.
 	EventLike EventKind = 4
+	// EventTimelines: the timelines of the players Subject to Object that are there are to be built anew.
+	// Nobody acts.
+	EventTimelines EventKind = 7
 )
 
 // String is the kind's name, for logs and metrics.
@@ -27,6 +30,8 @@ func (k EventKind) String() string {
 		return "edge"
 	case EventLike:
 		return "like"
+	case EventTimelines:
+		return "timelines"
 	}
 	return "unknown"
 }

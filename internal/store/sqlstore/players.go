@@ -78,3 +78,9 @@ func (s *Store) PlayerByNameKey(ctx context.Context, key string) (id social.Play
 	}
 	return id, nil
 }
+
+// LastPlayer is the largest id that was given to a player, 0 when there is none. Ids below it may be nobody's.
+func (s *Store) LastPlayer(ctx context.Context) (id social.PlayerID, err error) {
+	err = query(s.reader(ctx), "SELECT next - 1 FROM sequences WHERE name = 'player'", nil, func(scan scanner) error { return scan(&id) })
+	return id, wrap(err, "find the last player")
+}
