@@ -34,7 +34,8 @@ func (x *Indexes) RebuildTimelines(ctx context.Context, players []social.PlayerI
 			if err := x.lists.Timelines.Drop(ctx, []int64{asks[i].ID}); err != nil {
 				return err
 			}
-			return x.lists.timelineBuild(players[i]).run(ctx)
+			_, err := x.lists.timelineBuild(players[i]).run(ctx)
+			return err
 		})
 	}
 	return group.Wait()
