@@ -140,7 +140,7 @@ func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redi
 		},
 		Windows: service.Windows{
 			Timelines: cache.Timelines(), Liked: cache.Liked(), Profiles: cache.Profiles(),
-			Following: cache.Following(), Fans: cache.Fans(),
+			Likes: cache.Likes(), Following: cache.Following(), Fans: cache.Fans(), Friends: cache.Friends(),
 		},
 		Sources: b.store,
 		Observe: newObserver(registry),

@@ -25,7 +25,7 @@ type Lists interface {
 	Feed(ctx context.Context, id social.FeedID) error
 	// Edge settles what two players are to each other, and the second's feeds in the first's timeline.
 	Edge(ctx context.Context, player, peer social.PlayerID) error
-	// Like settles whether a feed is among those that a player likes.
+	// Like settles whether a feed is among those that a player likes, and he among those who like it.
 	Like(ctx context.Context, key social.LikeKey) error
 }
 

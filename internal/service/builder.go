@@ -94,13 +94,13 @@ func (b build) run(ctx context.Context) (built bool, err error) {
 	return built, err
 }
 
-// begin builds the nearest part; more says that the list goes on.
+// begin builds the nearest part, unless it is there; more says that the list goes on or may do so.
 func (b build) begin(ctx context.Context) (built, more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
 	token, ok, err := b.window.Begin(ctx, b.key.list)
 	if err != nil || !ok {
-		return false, false, err
+		return false, err == nil, err
 	}
 	entries, floor, err := b.step(ctx, social.MaxID+1)
 	if err != nil {

@@ -35,6 +35,11 @@ func (s *truth) Relations(context.Context, social.PlayerID, []social.PlayerID) (
 	return map[social.PlayerID]social.Relation{}, nil
 }
 
+func (s *truth) PlayerLists(_ context.Context, _ social.RelationList, asks []ListAsk[social.PlayerID]) ([][]social.PlayerEdge, error) {
+	s.asked++
+	return make([][]social.PlayerEdge, len(asks)), nil
+}
+
 func (s *truth) Liked(context.Context, social.PlayerID, []social.FeedID) (map[social.FeedID]bool, error) {
 	s.asked++
 	return map[social.FeedID]bool{}, nil
@@ -42,7 +47,7 @@ func (s *truth) Liked(context.Context, social.PlayerID, []social.FeedID) (map[so
 
 // redis is one that is away, or has all lists, which reach as far as has been read.
 type redis struct {
-	Window
+	MergeWindow
 	PageCache
 	away bool
 }
@@ -97,6 +102,10 @@ func TestReadsInPlaceOfRedisWaitForTheirTurn(t *testing.T) {
 		_, err := s.Feeds.Profiles(ctx, viewer, []ProfileAsk{{Author: 1, First: 10, Below: social.MaxID + 1}})
 		return err
 	}
+	fans := func(ctx context.Context, s *Services) error {
+		_, err := s.Relations.Lists(ctx, []PlayerListAsk{{Owner: 1, List: social.ListFans, First: 10, Below: social.MaxID + 1}})
+		return err
+	}
 	for _, c := range []struct {
 		name  string
 		away  bool
@@ -107,6 +116,8 @@ func TestReadsInPlaceOfRedisWaitForTheirTurn(t *testing.T) {
 		{"a home page below the timeline's floor", false, page, false},
 		{"a profile list with redis away", true, profile, true},
 		{"a profile list below the window's floor", false, profile, false},
+		{"a list of players with redis away", true, fans, true},
+		{"a list of players below the window's floor", false, fans, false},
 		{"relations", true, func(ctx context.Context, s *Services) error {
 			_, err := s.Relations.Of(ctx, viewer, []social.PlayerID{2})
 			return err
@@ -120,7 +131,7 @@ func TestReadsInPlaceOfRedisWaitForTheirTurn(t *testing.T) {
 			store, cache, observer := &truth{}, &redis{away: c.away}, &seen{}
 			s := New(Deps{
 				Lists: store, Caches: Caches{Pages: cache}, FallbackReads: 1, Observe: observer,
-				Windows: Windows{Timelines: cache, Profiles: cache, Liked: cache},
+				Windows: Windows{Timelines: cache, Profiles: cache, Liked: cache, Fans: cache},
 				Log:     slog.New(slog.NewTextHandler(io.Discard, nil)),
 			})
 			gate := s.Home.lists.gate

@@ -50,20 +50,25 @@ type Window interface {
 	Has(ctx context.Context, list int64, members []int64) ([]social.Membership, error)
 	// Push adds an entry to each of the lists that is there or being built.
 	Push(ctx context.Context, lists []int64, entry social.Entry) error
-	// Merge adds entries, nearest first, as far as the list reaches.
-	Merge(ctx context.Context, list int64, entries []social.Entry) error
 	// Remove takes members out of each of the lists, also out of those that are being built.
 	Remove(ctx context.Context, lists, members []int64) error
 	// Begin begins to build a list; ok is false when that is not needed.
 	Begin(ctx context.Context, list int64) (token string, ok bool, err error)
 	// Finish makes a list whole with what was read since Begin, at most 1,000 entries.
 	Finish(ctx context.Context, list int64, token string, entries []social.Entry, floor int64) (ok bool, err error)
-	// Resume draws a token for Grow; ok is false when the list has no end or no room.
+	// Resume draws a token for Grow; ok is false when the list is absent, has no end or no room.
 	Resume(ctx context.Context, list int64) (token string, floor int64, ok bool, err error)
 	// Grow adds what was read since Resume from the floor on, at most 1,000 entries.
 	Grow(ctx context.Context, list int64, token string, entries []social.Entry, floor int64) (ok bool, err error)
 	// Drop makes lists absent.
 	Drop(ctx context.Context, lists []int64) error
+}
+
+// MergeWindow is a Window into which many entries can be put at once.
+type MergeWindow interface {
+	Window
+	// Merge adds entries, nearest first, as far as the list reaches.
+	Merge(ctx context.Context, list int64, entries []social.Entry) error
 }
 
 // TxStore runs fn in one transaction and commits it when fn returns nil. On a deadlock, a lock

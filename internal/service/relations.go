@@ -63,7 +63,8 @@ type PlayerListAsk struct {
 	Below int64
 }
 
-// Lists reads pages of lists of players, newest edge first.
+// Lists reads pages of lists of players, newest edge first: from the windows as far as these reach, one
+// trip for all lists of a kind, and from the relational store beyond.
 func (r *Relations) Lists(ctx context.Context, asks []PlayerListAsk) (map[PlayerListAsk]social.Page[social.PlayerEdge], error) {
 	pages := make(map[PlayerListAsk]social.Page[social.PlayerEdge], len(asks))
 	byList := map[social.RelationList][]PlayerListAsk{}
@@ -71,11 +72,7 @@ func (r *Relations) Lists(ctx context.Context, asks []PlayerListAsk) (map[Player
 		byList[ask.List] = append(byList[ask.List], ask)
 	}
 	for list, asks := range byList {
-		of := make([]ListAsk[social.PlayerID], len(asks))
-		for i, a := range asks {
-			of[i] = ListAsk[social.PlayerID]{Of: a.Owner, Below: a.Below, Limit: a.First + 1}
-		}
-		found, err := r.store.PlayerLists(ctx, list, of)
+		found, err := r.readLists(ctx, list, asks)
 		if err != nil {
 			return nil, err
 		}
@@ -84,6 +81,63 @@ func (r *Relations) Lists(ctx context.Context, asks []PlayerListAsk) (map[Player
 		}
 	}
 	return pages, nil
+}
+
+// readLists reads one more entry than each of the pages has.
+func (r *Relations) readLists(ctx context.Context, list social.RelationList, asks []PlayerListAsk) ([][]social.PlayerEdge, error) {
+	read, err := r.readWindows(ctx, list, asks)
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]social.PlayerEdge, len(asks))
+	var rest []ListAsk[social.PlayerID]
+	var places []int
+	lacking := false
+	for i, page := range read {
+		below := asks[i].Below
+		for _, e := range page.Entries {
+			found[i] = append(found[i], social.PlayerEdge{Player: social.PlayerID(e.Member), Edge: social.EdgeID(e.Key)})
+			below = e.Key
+		}
+		if missing := asks[i].First + 1 - len(found[i]); missing > 0 && !page.Ended {
+			rest = append(rest, ListAsk[social.PlayerID]{Of: asks[i].Owner, Below: below, Limit: missing})
+			places = append(places, i)
+			lacking = lacking || page.State == social.WindowAbsent
+		}
+	}
+	if len(rest) == 0 {
+		return found, nil
+	}
+	more, err := fallback(ctx, r.lists.gate.onlyIf(lacking), func() ([][]social.PlayerEdge, error) {
+		return r.store.PlayerLists(ctx, list, rest)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, at := range places {
+		found[at] = append(found[at], more[i]...)
+	}
+	return found, nil
+}
+
+// readWindows reads what the windows hold of the pages. Those that are not there are built behind the
+// answer.
+func (r *Relations) readWindows(ctx context.Context, list social.RelationList, asks []PlayerListAsk) ([]social.WindowPage, error) {
+	of := make([]social.WindowAsk, len(asks))
+	for i, a := range asks {
+		of[i] = social.WindowAsk{ID: int64(a.Owner), After: a.Below, Limit: a.First + 1}
+	}
+	window, _ := r.lists.relation(list)
+	read, err := window.Read(ctx, of)
+	if err != nil {
+		return make([]social.WindowPage, len(asks)), ctx.Err()
+	}
+	for i, page := range read {
+		if page.State == social.WindowAbsent || page.Unfinished {
+			r.lists.wantRelation(list, asks[i].Owner)
+		}
+	}
+	return read, nil
 }
 
 // Follow makes the viewer follow a player. Errors: SELF_REFERENCE, NOT_FOUND, ALREADY_FOLLOWING,

@@ -39,14 +39,18 @@ func settle[R comparable](ctx context.Context, read func(context.Context) (R, er
 	return err
 }
 
-// Like settles whether a feed is among those that a player likes.
+// Like settles whether a feed is among those that a player likes, and the player among those who like it.
 func (x *Indexes) Like(ctx context.Context, key social.LikeKey) error {
-	read := func(ctx context.Context) (bool, error) {
+	read := func(ctx context.Context) (social.LikeID, error) {
 		found, err := x.lists.store.LikesByKeys(ctx, []social.LikeKey{key})
-		return found[key] != 0, err
+		return found[key], err
 	}
-	return settle(ctx, read, func(ctx context.Context, liked bool) error {
-		return put(ctx, x.lists.Liked, int64(key.Player), feedEntry(key.Feed), liked)
+	return settle(ctx, read, func(ctx context.Context, like social.LikeID) error {
+		liker := social.Entry{Member: int64(key.Player), Key: int64(like)}
+		if err := put(ctx, x.lists.Likes, int64(key.Feed), liker, like != 0); err != nil {
+			return err
+		}
+		return put(ctx, x.lists.Liked, int64(key.Player), feedEntry(key.Feed), like != 0)
 	})
 }
 
@@ -70,6 +74,10 @@ func (x *Indexes) Edge(ctx context.Context, player, peer social.PlayerID) error 
 			}
 			fan := social.Entry{Member: int64(side.Peer), Key: int64(side.Fan)}
 			if err := put(ctx, x.lists.Fans, int64(side.Player), fan, side.Fan != 0); err != nil {
+				return err
+			}
+			friend := social.Entry{Member: int64(side.Peer), Key: int64(side.Friend)}
+			if err := put(ctx, x.lists.Friends, int64(side.Player), friend, side.Friend != 0); err != nil {
 				return err
 			}
 		}

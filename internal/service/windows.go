@@ -9,13 +9,16 @@ import (
 // Windows are the ordered lists that Redis holds.
 type Windows struct {
 	// Timelines are the feeds on players' home pages; Liked, by feed id, those that players like.
-	Timelines Window
+	Timelines MergeWindow
 	Liked     Window
 	// Profiles are the feeds that players made, of every visibility.
 	Profiles Window
-	// Following and Fans are players by edge.
+	// Likes are the players who like a feed, by like.
+	Likes Window
+	// Following, Fans and Friends are players by edge.
 	Following Window
 	Fans      Window
+	Friends   Window
 }
 
 // WindowStore reads from the relational store what windows are built of.
@@ -37,10 +40,9 @@ type WindowStore interface {
 type lists struct {
 	Windows
 	*builder
-	gate      *gate
-	store     WindowStore
-	relations RelationStore
-	feeds     FeedStore
+	gate  *gate
+	store WindowStore
+	rows  Lists
 }
 
 // wantTimeline asks for a player's timeline to be built behind the answer.
@@ -65,7 +67,7 @@ func (l *lists) wantLiked(player social.PlayerID) {
 // wantProfile asks for the feeds that a player made.
 func (l *lists) wantProfile(author social.PlayerID) {
 	l.want("profile", int64(author), l.Profiles, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
-		found, err := l.feeds.AuthorFeeds(ctx, []AuthorFeedsAsk{{
+		found, err := l.rows.AuthorFeeds(ctx, []AuthorFeedsAsk{{
 			ListAsk:      ListAsk[social.PlayerID]{Of: social.PlayerID(list), Below: after, Limit: limit},
 			Visibilities: social.Visibilities(),
 		}})
@@ -76,15 +78,22 @@ func (l *lists) wantProfile(author social.PlayerID) {
 	})
 }
 
-// wantRelation asks for the players whom a player follows, or who follow him.
-func (l *lists) wantRelation(of social.RelationList, player social.PlayerID) {
-	window, kind := l.Following, "following"
-	if of == social.ListFans {
-		window, kind = l.Fans, "fans"
+// relation is the window of a player's lists of players, and its name.
+func (l *lists) relation(of social.RelationList) (w Window, kind string) {
+	switch of {
+	case social.ListFans:
+		return l.Fans, "fans"
+	case social.ListFriends:
+		return l.Friends, "friends"
 	}
+	return l.Following, "following"
+}
+
+// wantRelation asks for one of a player's lists of players.
+func (l *lists) wantRelation(of social.RelationList, player social.PlayerID) {
+	window, kind := l.relation(of)
 	l.want(kind, int64(player), window, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
-		asks := []ListAsk[social.PlayerID]{{Of: social.PlayerID(list), Below: after, Limit: limit}}
-		found, err := l.relations.PlayerLists(ctx, of, asks)
+		found, err := l.rows.PlayerLists(ctx, of, []ListAsk[social.PlayerID]{{Of: social.PlayerID(list), Below: after, Limit: limit}})
 		if err != nil {
 			return nil, err
 		}

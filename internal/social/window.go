@@ -41,6 +41,10 @@ type WindowPage struct {
 	// Floor is where the list ends: all entries with larger keys are in it (with smaller ones, where
 	// the oldest come first). 0 means that it holds all there are.
 	Floor int64
+	// Size is how many entries the list holds in all.
+	Size int
+	// Unfinished says that the list has room for more than it was built with: it is to be built further.
+	Unfinished bool
 }
 
 // Presence says whether a member is in a list, with what the window knows.

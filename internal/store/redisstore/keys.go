@@ -63,6 +63,7 @@ type family struct {
 //	following:{player}  window  7 d   relation  player id  players whom a player follows, by edge id
 //	fans:{player}       window  7 d   relation  player id  players who follow a player, by edge id
 //	friends:{player}    window  7 d   relation  player id  players who follow each other, by edge id
+//	…-part:{n}          window  7 d   relation  n          the same of long lists; n = player id · 32 + peer id % 32
 //	log:{player}        zset    10 m  feed      player id  live events of a home page that is listened to, log.go;
 //	                                                       also the name of the channel of notices of them
 //	inboxlog:{player}   zset    10 m  feed      player id  the same, of a player's messages
@@ -89,6 +90,10 @@ var (
 	followingKeys = family{name: "following", role: Relation, ttl: 7 * day}
 	fansKeys      = family{name: "fans", role: Relation, ttl: 7 * day}
 	friendsKeys   = family{name: "friends", role: Relation, ttl: 7 * day}
+
+	followingPartKeys = family{name: "following-part", role: Relation, ttl: 7 * day}
+	fansPartKeys      = family{name: "fans-part", role: Relation, ttl: 7 * day}
+	friendsPartKeys   = family{name: "friends-part", role: Relation, ttl: 7 * day}
 
 	homeLogKeys  = family{name: "log", role: Feed, ttl: 10 * time.Minute}
 	inboxLogKeys = family{name: "inboxlog", role: Feed, ttl: 10 * time.Minute}

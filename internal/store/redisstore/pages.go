@@ -65,8 +65,9 @@ func (s *Store) Cards(ctx context.Context, viewer social.PlayerID, ids []social.
 	t := feeds.server().trip()
 	read := t.server.queueStrings(ctx, t.pipe, keys)
 	var calls []call
+	asks := membersOf(int64(viewer), members)
 	if viewer != 0 {
-		calls = liked.hasCalls(int64(viewer), members)
+		calls = liked.memberCalls(asks)
 		t.queue(ctx, calls)
 	}
 	t.run(ctx)
@@ -78,8 +79,8 @@ func (s *Store) Cards(ctx context.Context, viewer social.PlayerID, ids []social.
 	if viewer == 0 {
 		return cards, nil
 	}
-	known, whole, err := liked.has(ctx, calls, int64(viewer), members)
-	cards.LikedAbsent = err == nil && !whole
+	known, state, err := liked.has(ctx, calls, asks)
+	cards.LikedAbsent = state.wanted
 	cards.Liked = make(map[social.FeedID]bool, len(ids))
 	for i, m := range known {
 		if m.Presence != social.PresenceUnknown {
@@ -100,13 +101,13 @@ func (s *Store) People(ctx context.Context, viewer social.PlayerID, infos, relat
 	asks, asked := players.asks(infos)
 	first := players.server().trip()
 	second := first
-	if following.server() != first.server {
-		second = following.server().trip()
+	if following.one.server() != first.server {
+		second = following.one.server().trip()
 	}
 	read := queueFields(ctx, first.pipe, asks)
-	followingCalls, fansCalls := following.hasCalls(int64(viewer), members), fans.hasCalls(int64(viewer), members)
-	second.queue(ctx, followingCalls)
-	second.queue(ctx, fansCalls)
+	outAsk, inAsk := following.question(int64(viewer), members), fans.question(int64(viewer), members)
+	second.queue(ctx, outAsk.calls)
+	second.queue(ctx, inAsk.calls)
 	runBoth(ctx, first, second)
 
 	values, err := read()
@@ -114,13 +115,12 @@ func (s *Store) People(ctx context.Context, viewer social.PlayerID, infos, relat
 		return social.People{}, away("get people", err)
 	}
 	people := social.People{Players: players.openFields(asked, values)}
-	out, outWhole, err := following.has(ctx, followingCalls, int64(viewer), members)
+	out, outWanted, err := outAsk.answer(ctx)
 	if err != nil {
 		return people, err
 	}
-	in, inWhole, err := fans.has(ctx, fansCalls, int64(viewer), members)
-	people.FollowingAbsent = len(relations) > 0 && !outWhole
-	people.FansAbsent = len(relations) > 0 && err == nil && !inWhole
+	in, inWanted, err := inAsk.answer(ctx)
+	people.FollowingAbsent, people.FansAbsent = outWanted, inWanted
 	people.Relations = make(map[social.PlayerID]social.Relation, len(relations))
 	for i := range in {
 		if out[i].Presence != social.PresenceUnknown && in[i].Presence != social.PresenceUnknown {

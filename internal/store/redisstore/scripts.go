@@ -147,7 +147,7 @@ type scripts struct {
 	reserveString, reserveField, putString, putField *redis.Script
 	appendLog, readLog                               *redis.Script
 	push, merge, remove                              *redis.Script
-	begin, finish, resume, grow, renew               *redis.Script
+	begin, finish, resume, grow, move, renew         *redis.Script
 	raiseFence                                       *redis.Script
 	page, scores                                     *redis.Script // these only read
 }
@@ -179,6 +179,7 @@ func newScripts(plain bool) scripts {
 		finish:        writing(luaFinish),
 		resume:        writing(luaResume),
 		grow:          writing(luaGrow),
+		move:          writing(luaMove),
 		renew:         writing(luaRenew),
 		raiseFence:    writing(luaRaiseFence),
 		page:          reading(luaPage),
@@ -222,8 +223,8 @@ func (s *server) eval(ctx context.Context, calls []call) ([]any, error) {
 
 // ask runs calls that only read in one trip, on replicas where reads go there. What a node refuses
 // for want of the script is sent again with the script's text, since replicas are not loaded.
-func (s *server) ask(ctx context.Context, calls []call) error {
-	refused, err := tryRun(ctx, s.client, pointers(calls), (*redis.Script).EvalShaRO)
+func (s *server) ask(ctx context.Context, calls []*call) error {
+	refused, err := tryRun(ctx, s.client, calls, (*redis.Script).EvalShaRO)
 	if len(refused) == 0 {
 		return err
 	}

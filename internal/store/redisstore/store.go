@@ -54,6 +54,7 @@ func OneURL(url string) map[Role]string {
 type Store struct {
 	servers map[Role]*server
 	scripts scripts
+	splits  map[string]*Split
 	plain   bool
 	epochs  map[Role]*atomic.Uint32
 	// logsEnded is told of each new epoch of the logs.
@@ -93,6 +94,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{servers: make(map[Role]*server), scripts: newScripts(cfg.Plain), plain: cfg.Plain, epochs: make(map[Role]*atomic.Uint32), logsEnded: make(chan struct{}, 1), now: cfg.Now}
 	if s.now == nil {
 		s.now = time.Now
+	}
+	s.splits = map[string]*Split{
+		followingKeys.name: s.newSplit(followingKeys, followingPartKeys),
+		fansKeys.name:      s.newSplit(fansKeys, fansPartKeys),
+		friendsKeys.name:   s.newSplit(friendsKeys, friendsPartKeys),
 	}
 	shared := make(map[string]*server)
 	for _, role := range Roles() {

@@ -19,6 +19,8 @@ type Windows struct {
 	keys  family
 	order order
 	cap   int // entries a list may hold
+	// spread says that a list with a floor is to be kept otherwise, and so is unfinished.
+	spread bool
 }
 
 // order is how a list is ordered. Its text is its name in the scripts.
@@ -126,23 +128,14 @@ func (s *Store) Likes() *Windows {
 	return &Windows{store: s, keys: likesKeys, order: players, cap: 10_000}
 }
 
-// relationCap is how many players a list of relations holds.
-const relationCap = 20_000
+// Following are the players whom a player follows, by edge.
+func (s *Store) Following() *Split { return s.splits[followingKeys.name] }
 
-// Following are the players whom a player follows, by edge, the newest 20,000.
-func (s *Store) Following() *Windows {
-	return &Windows{store: s, keys: followingKeys, order: players, cap: relationCap}
-}
+// Fans are the players who follow a player, by edge.
+func (s *Store) Fans() *Split { return s.splits[fansKeys.name] }
 
-// Fans are the players who follow a player, by edge, the newest 20,000.
-func (s *Store) Fans() *Windows {
-	return &Windows{store: s, keys: fansKeys, order: players, cap: relationCap}
-}
-
-// Friends are the players with whom a player follows each other, by edge, the newest 20,000.
-func (s *Store) Friends() *Windows {
-	return &Windows{store: s, keys: friendsKeys, order: players, cap: relationCap}
-}
+// Friends are the players with whom a player follows each other, by edge.
+func (s *Store) Friends() *Split { return s.splits[friendsKeys.name] }
 
 func (w *Windows) server() *server { return w.store.servers[w.keys.role] }
 

@@ -143,7 +143,8 @@ func (l *listModel) page(epoch string, ask social.WindowAsk) social.WindowPage {
 	if !l.whole || l.epoch != epoch {
 		return social.WindowPage{}
 	}
-	page := social.WindowPage{State: social.WindowWhole, Floor: l.floor}
+	page := social.WindowPage{State: social.WindowWhole, Floor: l.floor, Size: len(l.entries)}
+	page.Unfinished = l.floor != 0 && len(l.entries) < l.cap-l.cap/8
 	for _, e := range l.entries {
 		if l.order.nearer(e, social.Entry{Key: ask.After}) > 0 {
 			page.Entries = append(page.Entries, e)

@@ -11,23 +11,33 @@ import (
 // Read reads a piece of each list, in the order of asks. It takes one trip; one more when a server
 // lacks the script, or to renew lists that have lost an eighth of their time to live.
 func (w *Windows) Read(ctx context.Context, asks []social.WindowAsk) ([]social.WindowPage, error) {
+	replies, err := w.ask(ctx, "read", w.pageCalls(asks))
+	if err != nil {
+		return nil, err
+	}
+	pages, aging := w.pages(asks, replies)
+	w.prolong(ctx, aging)
+	return pages, nil
+}
+
+func (w *Windows) pageCalls(asks []social.WindowAsk) []call {
 	calls := make([]call, len(asks))
 	for i, ask := range asks {
 		// One more than wanted tells whether anything follows.
 		calls[i] = call{script: w.store.scripts.page, keys: []string{w.keys.key(ask.ID)},
 			args: []any{string(w.order), w.epoch(), w.order.after(ask.After), ask.Limit + 1}}
 	}
-	replies, err := w.ask(ctx, "read", calls)
-	if err != nil {
-		return nil, err
-	}
-	pages := make([]social.WindowPage, len(asks))
-	var aging []int64
+	return calls
+}
+
+// pages reads pages from replies; aging are the lists to be renewed.
+func (w *Windows) pages(asks []social.WindowAsk, replies []windowReply) (pages []social.WindowPage, aging []int64) {
+	pages = make([]social.WindowPage, len(asks))
 	for i, reply := range replies {
 		if !reply.whole {
 			continue
 		}
-		page := social.WindowPage{State: social.WindowWhole, Floor: reply.floor}
+		page := social.WindowPage{State: social.WindowWhole, Floor: reply.floor, Size: int(reply.size), Unfinished: w.unfinished(reply)}
 		for parts := range slices.Chunk(reply.parts, w.order.width()) {
 			page.Entries = append(page.Entries, w.order.entry(parts))
 		}
@@ -38,8 +48,7 @@ func (w *Windows) Read(ctx context.Context, asks []social.WindowAsk) ([]social.W
 			aging = append(aging, asks[i].ID)
 		}
 	}
-	w.prolong(ctx, aging)
-	return pages, nil
+	return pages, aging
 }
 
 // membersPerCall bounds how long one question holds up the others.
@@ -47,43 +56,68 @@ const membersPerCall = 500
 
 // Has tells which members are in a list, in their order. It takes one trip; one more as Read does.
 func (w *Windows) Has(ctx context.Context, id int64, members []int64) ([]social.Membership, error) {
-	answers, _, err := w.has(ctx, w.hasCalls(id, members), id, members)
+	asks := membersOf(id, members)
+	answers, _, err := w.has(ctx, w.memberCalls(asks), asks)
 	return answers, err
 }
 
-// hasCalls asks for members of a list.
-func (w *Windows) hasCalls(id int64, members []int64) []call {
-	var calls []call
+// memberAsk asks for some members of a list.
+type memberAsk struct {
+	id      int64
+	members []int64
+}
+
+func membersOf(id int64, members []int64) []memberAsk {
+	var asks []memberAsk
 	for chunk := range slices.Chunk(members, membersPerCall) {
+		asks = append(asks, memberAsk{id, chunk})
+	}
+	return asks
+}
+
+func (w *Windows) memberCalls(asks []memberAsk) []call {
+	calls := make([]call, len(asks))
+	for i, ask := range asks {
 		args := []any{w.epoch()}
-		for _, member := range chunk {
+		for _, member := range ask.members {
 			args = append(args, w.order.member(member))
 		}
-		calls = append(calls, call{script: w.store.scripts.scores, keys: []string{w.keys.key(id)}, args: args})
+		calls[i] = call{script: w.store.scripts.scores, keys: []string{w.keys.key(ask.id)}, args: args}
 	}
 	return calls
 }
 
-// has runs the calls that have no reply yet and judges the members; whole says that the list is there.
-func (w *Windows) has(ctx context.Context, calls []call, id int64, members []int64) (answers []social.Membership, whole bool, err error) {
+// listState is what answers tell of the lists that were asked.
+type listState struct {
+	// wanted says that one of them is absent or unfinished.
+	wanted bool
+	// moved says that one of them is kept elsewhere: split.go.
+	moved bool
+}
+
+// has runs the calls that have no reply yet and judges the members, one ask behind the other.
+func (w *Windows) has(ctx context.Context, calls []call, asks []memberAsk) (answers []social.Membership, state listState, err error) {
 	replies, err := w.ask(ctx, "ask", calls)
 	if err != nil {
-		return nil, false, err
+		return nil, state, err
 	}
-	answers = make([]social.Membership, len(members))
 	var aging []int64
 	for i, reply := range replies {
-		first := i * membersPerCall
-		for j, score := range reply.parts {
-			answers[first+j] = w.membership(members[first+j], score, reply.floor)
+		for j, member := range asks[i].members {
+			var answer social.Membership
+			if reply.whole {
+				answer = w.membership(member, reply.parts[j], reply.floor)
+			}
+			answers = append(answers, answer)
 		}
-		whole = reply.whole
-		if reply.whole && w.aging(reply) {
-			aging = []int64{id}
+		state.wanted = state.wanted || !reply.whole || w.unfinished(reply)
+		state.moved = state.moved || reply.floor == movedFloor
+		if reply.whole && w.aging(reply) && !slices.Contains(aging, asks[i].id) {
+			aging = append(aging, asks[i].id)
 		}
 	}
 	w.prolong(ctx, aging)
-	return answers, whole, nil
+	return answers, state, nil
 }
 
 // membership judges the score of a member, nil when it is not there. Of a player who is not there
@@ -102,35 +136,45 @@ func (w *Windows) membership(member int64, score any, floor int64) social.Member
 
 // windowReply is what the reading scripts return.
 type windowReply struct {
-	whole      bool
-	floor, ttl int64
-	parts      []any
+	whole            bool
+	floor, ttl, size int64
+	parts            []any
 }
 
+// ask runs the calls that have no reply yet: a trip of several reads may have brought some.
 func (w *Windows) ask(ctx context.Context, what string, calls []call) ([]windowReply, error) {
-	if len(calls) == 0 {
-		return nil, nil
+	var missing []*call
+	for i := range calls {
+		if calls[i].reply == nil {
+			missing = append(missing, &calls[i])
+		}
 	}
-	// A trip of several reads may have brought the replies already.
-	if calls[0].reply == nil {
-		if err := w.server().ask(ctx, calls); err != nil {
+	if len(missing) > 0 {
+		if err := w.server().ask(ctx, missing); err != nil {
 			return nil, away(what+" "+w.keys.name, err)
 		}
 	}
 	replies := make([]windowReply, len(calls))
 	for i, c := range calls {
 		parts, _ := c.reply.([]any)
-		if len(parts) < 3 {
+		if len(parts) < 4 {
 			continue
 		}
 		floor, _ := parts[0].(string)
 		r := windowReply{whole: true}
 		r.floor, _ = strconv.ParseInt(floor, 10, 64)
 		r.ttl, _ = parts[1].(int64)
-		r.parts, _ = parts[2].([]any)
+		r.size, _ = parts[2].(int64)
+		r.parts, _ = parts[3].([]any)
 		replies[i] = r
 	}
 	return replies, nil
+}
+
+// unfinished says that a list ends above the end of what it is built of and has room, more than what
+// removals make in one that was full.
+func (w *Windows) unfinished(r windowReply) bool {
+	return r.floor != 0 && (w.spread || r.size < int64(w.cap-w.cap/8))
 }
 
 // aging says that a list has lost an eighth of its time to live.

@@ -229,7 +229,8 @@ set_floor(list, list.floor, ARGV[4])
 return string.format('%.0f', list.floor)
 `
 
-// luaGrow adds entries beyond the floor and lowers it.
+// luaGrow adds entries beyond the floor and lowers it. Entries on this side of the floor are left out,
+// since they may be gone by now; a list that reaches further already stays as it is.
 //
 //	KEYS[1]       the list
 //	ARGV[3]       the token
@@ -240,9 +241,28 @@ return string.format('%.0f', list.floor)
 const luaGrow = luaWindow + `
 local list = open(KEYS[1])
 if not list or list.building or list.token == '' or list.token ~= ARGV[3] then return 0 end
-set_floor(list, tonumber(ARGV[4]), list.token)
-put(list, 5, {})
+local old, new, known = list.floor, tonumber(ARGV[4]), {}
+if new ~= 0 and not beyond(old, new) then return 1 end
+for i = 5, #ARGV - 1, 2 do
+  if not beyond(old, id(ARGV[i], ARGV[i + 1])) then known[ARGV[i + 1]] = true end
+end
+set_floor(list, new, list.token)
+put(list, 5, known)
 return 1
+`
+
+// luaMove makes a list that is whole hold nothing from no floor on, so that nothing is pushed into it.
+//
+//	KEYS[1]  the list
+//	ARGV[3]  the index epoch
+//	ARGV[4]  the time to live in seconds
+const luaMove = luaWindow + `
+local list = open(KEYS[1])
+if list and not list.building and list.epoch == ARGV[3] then
+  redis.call('DEL', KEYS[1])
+  redis.call('ZADD', KEYS[1], head, string.format('!%s:9007199254740991', ARGV[3]))
+  redis.call('EXPIRE', KEYS[1], ARGV[4])
+end
 `
 
 // luaRenew renews the time to live of each list that is whole. In Cluster it is called with one key.
@@ -264,17 +284,17 @@ end
 //	ARGV[3]  where the range begins
 //	ARGV[4]  how many entries at most
 //
-// Result: the floor, the time to live in seconds, and members, of players with their scores; nothing
-// when the list is absent, of another epoch or being built.
+// Result: the floor, the time to live in seconds, the number of entries, and members, of players with
+// their scores; nothing when the list is absent, of another epoch or being built.
 const luaPage = `
 local key = KEYS[1]
 local floor = (redis.call('ZRANGE', key, 0, 0)[1] or ''):match('^!' .. ARGV[2] .. ':(%d+)')
 if not floor then return {} end
-local ttl = redis.call('TTL', key)
+local ttl, size = redis.call('TTL', key), redis.call('ZCARD', key) - 1
 if ARGV[1] == 'players' then
-  return {floor, ttl, redis.call('ZRANGEBYSCORE', key, ARGV[3], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[4])}
+  return {floor, ttl, size, redis.call('ZRANGEBYSCORE', key, ARGV[3], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[4])}
 end
-return {floor, ttl, redis.call('ZRANGEBYLEX', key, ARGV[3], '+', 'LIMIT', 0, ARGV[4])}
+return {floor, ttl, size, redis.call('ZRANGEBYLEX', key, ARGV[3], '+', 'LIMIT', 0, ARGV[4])}
 `
 
 // luaScores looks members up in a list that is whole.
@@ -283,11 +303,11 @@ return {floor, ttl, redis.call('ZRANGEBYLEX', key, ARGV[3], '+', 'LIMIT', 0, ARG
 //	ARGV[1]    the index epoch
 //	ARGV[2 …]  the members, some hundreds at most
 //
-// Result: the floor, the time to live in seconds, and the scores, nil for those that are not there;
-// nothing when the list is absent, of another epoch or being built.
+// Result: the floor, the time to live in seconds, the number of entries, and the scores, nil for those
+// that are not there; nothing when the list is absent, of another epoch or being built.
 const luaScores = `
 local key = KEYS[1]
 local floor = (redis.call('ZRANGE', key, 0, 0)[1] or ''):match('^!' .. ARGV[1] .. ':(%d+)')
 if not floor then return {} end
-return {floor, redis.call('TTL', key), redis.call('ZMSCORE', key, unpack(ARGV, 2))}
+return {floor, redis.call('TTL', key), redis.call('ZCARD', key) - 1, redis.call('ZMSCORE', key, unpack(ARGV, 2))}
 `

@@ -43,6 +43,11 @@ func (w *Windows) Merge(ctx context.Context, id int64, entries []social.Entry) e
 // builder has read before is not added, unless it is pushed again. It takes one trip, three when a
 // server lacks the script.
 func (w *Windows) Remove(ctx context.Context, ids, members []int64) error {
+	b := batch{server: w.server(), keys: w.keys, calls: w.removal(ids, members)}
+	return b.run(ctx, "remove from")
+}
+
+func (w *Windows) removal(ids, members []int64) []call {
 	var calls []call
 	for chunk := range slices.Chunk(members, keysPerCall) {
 		args := make([]any, len(chunk))
@@ -53,8 +58,7 @@ func (w *Windows) Remove(ctx context.Context, ids, members []int64) error {
 		b.addAll(ids)
 		calls = append(calls, b.calls...)
 	}
-	b := batch{server: w.server(), keys: w.keys, calls: calls}
-	return b.run(ctx, "remove from")
+	return calls
 }
 
 // Begin begins to build a list, which is absent until Finish. From now on pushes and removals go into
@@ -77,10 +81,14 @@ func (w *Windows) Begin(ctx context.Context, id int64) (token string, ok bool, e
 // was removed is left out. ok is false when the token is no longer there. The token then serves for
 // Grow. It takes one trip, three when a server lacks the script.
 func (w *Windows) Finish(ctx context.Context, id int64, token string, entries []social.Entry, floor int64) (ok bool, err error) {
-	epoch, _, _ := strings.Cut(token, ".")
-	args := []any{epoch, token, seconds(w.keys.ttl), floor, w.order.bound(floor)}
-	reply, err := w.one(ctx, "finish", w.store.scripts.finish, id, w.pairs(args, entries)...)
+	reply, err := w.one(ctx, "finish", w.store.scripts.finish, id, w.pairs(w.finishing(token, floor), entries)...)
 	return reply == int64(1), err
+}
+
+// finishing are the arguments of a finish before its entries.
+func (w *Windows) finishing(token string, floor int64) []any {
+	epoch, _, _ := strings.Cut(token, ".")
+	return []any{epoch, token, seconds(w.keys.ttl), floor, w.order.bound(floor)}
 }
 
 // Resume draws a token with which Grow takes a list further that Finish left with a floor and that has
