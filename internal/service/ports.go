@@ -60,13 +60,13 @@ type Window interface {
 	Resume(ctx context.Context, list int64) (token string, floor int64, ok bool, err error)
 	// Grow adds what was read since Resume from the floor on, at most 1,000 entries.
 	Grow(ctx context.Context, list int64, token string, entries []social.Entry, floor int64) (ok bool, err error)
-	// Drop makes lists absent.
-	Drop(ctx context.Context, lists []int64) error
 }
 
-// MergeWindow is a Window into which many entries can be put at once.
+// MergeWindow is a Window into which many entries can be put at once, and that can be built anew.
 type MergeWindow interface {
 	Window
+	// Drop makes lists absent.
+	Drop(ctx context.Context, lists []int64) error
 	// Merge adds entries, nearest first, as far as the list reaches.
 	Merge(ctx context.Context, list int64, entries []social.Entry) error
 }
