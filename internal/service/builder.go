@@ -19,7 +19,8 @@ const (
 	buildTime = 8 * time.Second
 )
 
-// source reads entries of a list from the relational store: those behind the key, nearest first.
+// source reads entries of a list from the relational store: those behind the key, nearest first. Where the
+// newest come first, that is below the key.
 type source func(ctx context.Context, list int64, after int64, limit int) ([]social.Entry, error)
 
 // builder builds windows that readers found absent, behind their answers. A window is built once at a
@@ -41,15 +42,22 @@ type build struct {
 	key    buildKey
 	window Window
 	read   source
+	// oldest says that the oldest entries come first.
+	oldest bool
 }
 
 func newBuilder(log *slog.Logger, observe Observer) *builder {
 	return &builder{log: log, observe: observe, queue: make(chan build, buildQueue), going: map[buildKey]struct{}{}}
 }
 
-// want asks for a window to be built. It never waits.
+// want asks for a window to be built, with the newest entries first. It never waits.
 func (b *builder) want(kind string, list int64, w Window, read source) {
-	b.wantBuild(build{buildKey{kind, list}, w, read})
+	b.wantBuild(build{key: buildKey{kind, list}, window: w, read: read})
+}
+
+// wantOldest is want for a window with the oldest entries first.
+func (b *builder) wantOldest(kind string, list int64, w Window, read source) {
+	b.wantBuild(build{key: buildKey{kind, list}, window: w, read: read, oldest: true})
 }
 
 func (b *builder) wantBuild(wanted build) {
@@ -102,7 +110,7 @@ func (b build) begin(ctx context.Context) (built, more bool, err error) {
 	if err != nil || !ok {
 		return false, err == nil, err
 	}
-	entries, floor, err := b.step(ctx, social.MaxID+1)
+	entries, floor, err := b.step(ctx, b.start())
 	if err != nil {
 		return false, false, err
 	}
@@ -118,7 +126,8 @@ func (b build) grow(ctx context.Context) (more bool, err error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	entries, floor, err := b.step(ctx, floor+1)
+	// The entry at the floor is outside.
+	entries, floor, err := b.step(ctx, floor-b.direction())
 	if err != nil {
 		return false, err
 	}
@@ -126,11 +135,27 @@ func (b build) grow(ctx context.Context) (more bool, err error) {
 	return ok && floor > 0, err
 }
 
+// direction is that in which keys go: down, where the newest entries come first.
+func (b build) direction() int64 {
+	if b.oldest {
+		return 1
+	}
+	return -1
+}
+
+// start is the key behind which the list begins.
+func (b build) start() int64 {
+	if b.oldest {
+		return 0
+	}
+	return social.MaxID + 1
+}
+
 // step reads one part and where it ends: 0 for the end of the list.
 func (b build) step(ctx context.Context, after int64) (entries []social.Entry, floor int64, err error) {
 	entries, err = b.read(ctx, b.key.list, after, buildStep)
 	if err == nil && len(entries) == buildStep {
-		floor = entries[buildStep-1].Key - 1
+		floor = entries[buildStep-1].Key + b.direction()
 	}
 	return entries, floor, err
 }

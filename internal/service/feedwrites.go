@@ -1,10 +1,7 @@
 package service
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"strings"
 	"time"
@@ -60,21 +57,11 @@ func (f *Feeds) insert(ctx context.Context, author social.PlayerID, in NewFeed) 
 	feed = &social.Feed{ID: social.FeedID(id), AuthorID: author, Visibility: in.Visibility, Version: id}
 	feed.Excerpt, feed.Whole = text.Excerpt(in.Content, social.ExcerptGraphemes, social.MaxExcerptBytes)
 	err = f.do(ctx, func(tx Tx) error {
-		repeated = 0
-		if in.Key != nil {
-			noted, found, err := tx.Remember(ctx, Remembered{
-				Player: author, Operation: "createFeed", Key: *in.Key, Hash: in.hash(), Result: id, At: f.now(),
-			})
-			if err != nil {
-				return err
-			}
-			if found && noted.Hash != in.hash() {
-				return social.Fail(social.CodeIdempotencyConflict, "This key was used for another feed.", "idempotencyKey")
-			}
-			if found {
-				repeated = social.FeedID(noted.Result)
-				return nil
-			}
+		noted, err := recall(ctx, tx, in.Key, Remembered{
+			Player: author, Operation: "createFeed", Hash: in.hash(), Result: id, At: f.now(),
+		})
+		if repeated = social.FeedID(noted); err != nil || noted != 0 {
+			return err
 		}
 		if err := tx.InsertFeed(ctx, *feed, in.Content); err != nil {
 			return err
@@ -109,16 +96,8 @@ func (f *Feeds) repeated(ctx context.Context, id social.FeedID) (*social.Feed, e
 	return nil, social.NotFound()
 }
 
-// hash covers operation and input, each part behind its length.
 func (in NewFeed) hash() [32]byte {
-	var b bytes.Buffer
-	for _, part := range []string{"createFeed", in.Visibility.String(), in.Content} {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
-		b.Write(n[:])
-		b.WriteString(part)
-	}
-	return sha256.Sum256(b.Bytes())
+	return inputHash("createFeed", in.Visibility.String(), in.Content)
 }
 
 // Edit changes the text of one of the viewer's feeds. Errors: NOT_FOUND, REQUIRED, TOO_LONG.

@@ -83,6 +83,7 @@ type Tx interface {
 	EdgeTx
 	FeedTx
 	LikeTx
+	CommentTx
 	// Append writes an event of the outbox, claimed by this process for its inline near stage.
 	Append(ctx context.Context, event social.Event) error
 	// Remember notes the result of an operation under an idempotency key. When the key is taken it
@@ -139,6 +140,22 @@ type LikeTx interface {
 	AddLikes(ctx context.Context, id social.FeedID, delta int, version int64) (*social.FeedCounters, error)
 }
 
+// CommentTx writes comments.
+type CommentTx interface {
+	// InsertComment writes a comment. An id that is taken is an error for which the caller draws another.
+	InsertComment(ctx context.Context, comment social.Comment) error
+	// LockComment reads a comment and locks its row; nil when there is none.
+	LockComment(ctx context.Context, id social.CommentID) (*social.Comment, error)
+	// SaveComment writes what may change of a locked comment.
+	SaveComment(ctx context.Context, comment social.Comment) error
+	// AddReply counts a new answer in the thread of a head and lifts the head's version at least to
+	// version; false when the head stands in no list or, with whole set, is deleted.
+	AddReply(ctx context.Context, head social.CommentID, whole bool, version int64) (bool, error)
+	// AddComments adds to a feed's counts of comments and of heads and lifts the version of its counters
+	// at least to version; false when the feed is unknown or deleted.
+	AddComments(ctx context.Context, feed social.FeedID, comments, heads int, version int64) (bool, error)
+}
+
 // PlayerStore reads players.
 type PlayerStore interface {
 	// PlayerByNameKey finds a player by folded name; 0 when there is none.
@@ -169,6 +186,12 @@ type FeedStore interface {
 
 // AuthorFeedsAsk asks for feeds of an author that have one of the visibilities.
 type AuthorFeedsAsk = social.AuthorFeedsAsk
+
+// CommentStore reads lists of comments.
+type CommentStore interface {
+	// CommentLists reads a piece of several lists, oldest first, in the order asked.
+	CommentLists(ctx context.Context, asks []social.ThreadAsk) ([][]social.CommentID, error)
+}
 
 // LikeStore reads likes.
 type LikeStore interface {

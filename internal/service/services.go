@@ -15,6 +15,7 @@ type Caches struct {
 	Feeds    Cache[social.FeedID, *social.Feed]
 	Bodies   Cache[social.FeedID, *social.FeedBody]
 	Counters Cache[social.FeedID, *social.FeedCounters]
+	Comments Cache[social.CommentID, *social.Comment]
 	Pages    PageCache
 }
 
@@ -25,6 +26,7 @@ type Truths struct {
 	Feeds    Truth[social.FeedID, *social.Feed]
 	Bodies   Truth[social.FeedID, *social.FeedBody]
 	Counters Truth[social.FeedID, *social.FeedCounters]
+	Comments Truth[social.CommentID, *social.Comment]
 }
 
 // Lists are the lists and relations in the relational store.
@@ -33,6 +35,7 @@ type Lists interface {
 	RelationStore
 	FeedStore
 	LikeStore
+	CommentStore
 }
 
 // Deps is what the services are made of.
@@ -62,6 +65,7 @@ type Entities struct {
 	Feeds    *Entity[social.FeedID, *social.Feed]
 	Bodies   *Entity[social.FeedID, *social.FeedBody]
 	Counters *Entity[social.FeedID, *social.FeedCounters]
+	Comments *Entity[social.CommentID, *social.Comment]
 }
 
 func newEntities(d Deps, gate *gate) Entities {
@@ -71,6 +75,7 @@ func newEntities(d Deps, gate *gate) Entities {
 		Feeds:    &Entity[social.FeedID, *social.Feed]{truth: d.Truths.Feeds, cache: d.Caches.Feeds, gate: gate, log: d.Log},
 		Bodies:   &Entity[social.FeedID, *social.FeedBody]{truth: d.Truths.Bodies, cache: d.Caches.Bodies, gate: gate, log: d.Log},
 		Counters: &Entity[social.FeedID, *social.FeedCounters]{truth: d.Truths.Counters, cache: d.Caches.Counters, gate: gate, log: d.Log},
+		Comments: &Entity[social.CommentID, *social.Comment]{truth: d.Truths.Comments, cache: d.Caches.Comments, gate: gate, log: d.Log},
 	}
 }
 
@@ -82,6 +87,7 @@ type Services struct {
 	Feeds     *Feeds
 	Home      *Home
 	Likes     *Likes
+	Comments  *Comments
 	Indexes   *Indexes
 	// Build builds windows that were found absent, until its context ends. Run several of it.
 	Build func(context.Context)
@@ -99,6 +105,7 @@ func New(d Deps) *Services {
 		writer: w, store: d.Lists, likes: d.Lists, relations: relations, lists: lists, cache: d.Caches.Pages, now: d.Now,
 		players: e.Players, heads: e.Feeds, bodies: e.Bodies, counters: e.Counters,
 	}
+	comments := &Comments{writer: w, store: d.Lists, feeds: feeds, lists: lists, comments: e.Comments, now: d.Now}
 	return &Services{
 		Entities:  e,
 		Players:   players,
@@ -106,7 +113,8 @@ func New(d Deps) *Services {
 		Feeds:     feeds,
 		Home:      &Home{store: d.Lists, feeds: feeds, lists: lists, observe: d.Observe},
 		Likes:     &Likes{writer: w, store: d.Lists, feeds: feeds},
-		Indexes:   &Indexes{lists: lists, feeds: feeds},
+		Comments:  comments,
+		Indexes:   &Indexes{lists: lists, feeds: feeds, comments: comments},
 		Build:     lists.work,
 	}
 }

@@ -18,8 +18,9 @@ const (
 // accordingly, reads the row again and repeats what has moved. So near stages may meet, and come twice
 // and late.
 type Indexes struct {
-	lists *lists
-	feeds *Feeds
+	lists    *lists
+	feeds    *Feeds
+	comments *Comments
 }
 
 func settle[R comparable](ctx context.Context, read func(context.Context) (R, error), apply func(context.Context, R) error) error {
@@ -127,5 +128,42 @@ func (x *Indexes) Feed(ctx context.Context, id social.FeedID) error {
 			return err
 		}
 		return put(ctx, x.lists.Timelines, int64(r.author), feedEntry(id), !r.deleted)
+	})
+}
+
+// Comment settles whether a comment is in its list, and whether an emptied head of its thread still is.
+func (x *Indexes) Comment(ctx context.Context, id social.CommentID) error {
+	type place struct {
+		thread  social.Thread
+		id      social.CommentID
+		listed  bool
+		emptied bool
+	}
+	type row struct{ own, head place }
+	read := func(ctx context.Context, id social.CommentID) (place, error) {
+		found, err := x.comments.comments.truth.Load(ctx, []social.CommentID{id})
+		if c := found[id]; c != nil {
+			return place{social.Thread{Feed: c.FeedID, Head: c.RootID}, id, c.Listed(), c.Deleted && c.Head()}, err
+		}
+		return place{}, err
+	}
+	both := func(ctx context.Context) (r row, err error) {
+		if r.own, err = read(ctx, id); err == nil && r.own.thread.Head != 0 {
+			r.head, err = read(ctx, r.own.thread.Head)
+		}
+		return r, err
+	}
+	apply := func(ctx context.Context, p place) error {
+		entry := social.Entry{Member: int64(p.id), Key: int64(p.id)}
+		return put(ctx, x.lists.threads(p.thread.Head == 0), x.lists.threadList(p.thread), entry, p.listed)
+	}
+	return settle(ctx, both, func(ctx context.Context, r row) error {
+		if r.own.id == 0 {
+			return nil
+		}
+		if err := apply(ctx, r.own); err != nil || !r.head.emptied {
+			return err
+		}
+		return apply(ctx, r.head)
 	})
 }

@@ -19,6 +19,9 @@ type Windows struct {
 	Following Window
 	Fans      Window
 	Friends   Window
+	// Comments are the heads on feeds and Replies the answers below heads, oldest first.
+	Comments Window
+	Replies  Window
 }
 
 // WindowStore reads from the relational store what windows are built of.
@@ -54,7 +57,7 @@ func (l *lists) timelineBuild(player social.PlayerID) build {
 	read := func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
 		return feedEntries(l.store.TimelineFeeds(ctx, social.PlayerID(list), after, limit))
 	}
-	return build{buildKey{"timeline", int64(player)}, l.Timelines, read}
+	return build{key: buildKey{"timeline", int64(player)}, window: l.Timelines, read: read}
 }
 
 // wantLiked asks for the feeds that a player likes.
@@ -100,6 +103,41 @@ func (l *lists) wantRelation(of social.RelationList, player social.PlayerID) {
 		entries := make([]social.Entry, len(found[0]))
 		for i, e := range found[0] {
 			entries[i] = social.Entry{Member: int64(e.Player), Key: int64(e.Edge)}
+		}
+		return entries, nil
+	})
+}
+
+// threads are the windows of feeds' heads, or of the answers below heads.
+func (l *lists) threads(heads bool) Window {
+	if heads {
+		return l.Comments
+	}
+	return l.Replies
+}
+
+// threadList is the number of a list of comments among those of its kind.
+func (l *lists) threadList(t social.Thread) int64 {
+	if t.Head == 0 {
+		return int64(t.Feed)
+	}
+	return int64(t.Head)
+}
+
+// wantThread asks for a list of comments.
+func (l *lists) wantThread(t social.Thread) {
+	kind := "comments"
+	if t.Head != 0 {
+		kind = "replies"
+	}
+	l.wantOldest(kind, l.threadList(t), l.threads(t.Head == 0), func(ctx context.Context, _, after int64, limit int) ([]social.Entry, error) {
+		found, err := l.rows.CommentLists(ctx, []social.ThreadAsk{{Thread: t, After: after, Limit: limit}})
+		if err != nil {
+			return nil, err
+		}
+		entries := make([]social.Entry, len(found[0]))
+		for i, id := range found[0] {
+			entries[i] = social.Entry{Member: int64(id), Key: int64(id)}
 		}
 		return entries, nil
 	})

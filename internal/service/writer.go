@@ -1,7 +1,10 @@
 package service
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 
 	"circle/internal/social"
 )
@@ -58,4 +61,33 @@ func nextID(ctx context.Context, ids IDs) (int64, error) {
 		return 0, social.Unavailable(err)
 	}
 	return id, nil
+}
+
+// recall notes the result of an operation under an idempotency key, if there is one, and gives what an
+// earlier request with the same input noted; 0 when there was none. Error: IDEMPOTENCY_CONFLICT.
+func recall(ctx context.Context, tx Tx, key *string, r Remembered) (earlier int64, err error) {
+	if key == nil {
+		return 0, nil
+	}
+	r.Key = *key
+	noted, found, err := tx.Remember(ctx, r)
+	switch {
+	case err != nil || !found:
+		return 0, err
+	case noted.Hash != r.Hash:
+		return 0, social.Fail(social.CodeIdempotencyConflict, "This key was used for other input.", "idempotencyKey")
+	}
+	return noted.Result, nil
+}
+
+// inputHash covers an operation and its input, each part behind its length.
+func inputHash(parts ...string) [32]byte {
+	var b bytes.Buffer
+	for _, part := range parts {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+		b.Write(n[:])
+		b.WriteString(part)
+	}
+	return sha256.Sum256(b.Bytes())
 }

@@ -14,6 +14,9 @@ const (
 	EventEdge EventKind = 3
 	// EventLike: player Object likes the feed Subject, or no longer does.
 	EventLike EventKind = 4
+	// EventComment: on the feed Subject the comment Object was made or deleted, and with it the head of
+	// its thread may have changed.
+	EventComment EventKind = 5
 	// EventTimelines: the timelines of the players Subject to Object that are there are to be built anew.
 	// Nobody acts.
 	EventTimelines EventKind = 7
@@ -30,6 +33,8 @@ func (k EventKind) String() string {
 		return "edge"
 	case EventLike:
 		return "like"
+	case EventComment:
+		return "comment"
 	case EventTimelines:
 		return "timelines"
 	}

@@ -105,8 +105,10 @@ type FeedCounters struct {
 	Visibility Visibility
 	Deleted    bool
 	Likes      int
-	Comments   int
-	Views      int
+	// Comments counts comments and answers without deleted ones, Heads the comments in the feed's list.
+	Comments int
+	Heads    int
+	Views    int
 	// Version grows with each change.
 	Version int64
 }

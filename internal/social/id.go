@@ -32,6 +32,9 @@ type PlayerID int64
 // FeedID identifies a feed; later feeds have larger ids.
 type FeedID int64
 
+// CommentID identifies a comment; later comments have larger ids.
+type CommentID int64
+
 // LikeID orders the likes of a feed, and the likes of a player, by when they were made.
 type LikeID int64
 
@@ -46,6 +49,9 @@ type EventID int64
 
 // Time says when the feed was made, to the millisecond.
 func (id FeedID) Time() time.Time { return idTime(int64(id)) }
+
+// Time says when the comment was made, to the millisecond.
+func (id CommentID) Time() time.Time { return idTime(int64(id)) }
 
 // Time says when the like was made, to the millisecond.
 func (id LikeID) Time() time.Time { return idTime(int64(id)) }
@@ -68,9 +74,10 @@ func IDAt(t time.Time) int64 {
 
 // The kinds of global identifiers, as they stand before the underscore.
 const (
-	KindPlayer = "player"
-	KindFeed   = "feed"
-	KindLike   = "like"
+	KindPlayer  = "player"
+	KindFeed    = "feed"
+	KindComment = "comment"
+	KindLike    = "like"
 )
 
 // LikeKey identifies a like for the outside: there is one like per feed and player.
@@ -85,6 +92,9 @@ func (id PlayerID) String() string { return KindPlayer + "_" + encodeID(int64(id
 // String is the global id, e.g. feed_0123456789a.
 func (id FeedID) String() string { return KindFeed + "_" + encodeID(int64(id)) }
 
+// String is the global id, e.g. comment_0123456789a.
+func (id CommentID) String() string { return KindComment + "_" + encodeID(int64(id)) }
+
 // String is the global id: like_, the feed's part, the player's part.
 func (k LikeKey) String() string {
 	return KindLike + "_" + encodeID(int64(k.Feed)) + encodeID(int64(k.Player))
@@ -95,6 +105,9 @@ func (id PlayerID) MarshalGQL(w io.Writer) { writeQuoted(w, id.String()) }
 
 // MarshalGQL writes the global id.
 func (id FeedID) MarshalGQL(w io.Writer) { writeQuoted(w, id.String()) }
+
+// MarshalGQL writes the global id.
+func (id CommentID) MarshalGQL(w io.Writer) { writeQuoted(w, id.String()) }
 
 // MarshalGQL writes the global id.
 func (k LikeKey) MarshalGQL(w io.Writer) { writeQuoted(w, k.String()) }
@@ -110,6 +123,13 @@ func (id *PlayerID) UnmarshalGQL(v any) (err error) {
 func (id *FeedID) UnmarshalGQL(v any) (err error) {
 	s, _ := v.(string)
 	*id, err = ParseFeedID(s)
+	return err
+}
+
+// UnmarshalGQL reads the global id.
+func (id *CommentID) UnmarshalGQL(v any) (err error) {
+	s, _ := v.(string)
+	*id, err = ParseCommentID(s)
 	return err
 }
 
@@ -142,6 +162,12 @@ func ParsePlayerID(s string) (PlayerID, error) {
 func ParseFeedID(s string) (FeedID, error) {
 	id, err := parseID(KindFeed, s)
 	return FeedID(id), err
+}
+
+// ParseCommentID reads a comment's global id. A malformed one is an error with code INVALID.
+func ParseCommentID(s string) (CommentID, error) {
+	id, err := parseID(KindComment, s)
+	return CommentID(id), err
 }
 
 // ParseLikeKey reads a like's global id. A malformed one is an error with code INVALID.

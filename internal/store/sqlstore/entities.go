@@ -97,11 +97,24 @@ func (s *Store) Bodies() Truth[social.FeedID, *social.FeedBody] {
 func (s *Store) Counters() Truth[social.FeedID, *social.FeedCounters] {
 	return Truth[social.FeedID, *social.FeedCounters]{
 		store: s, name: "counters",
-		rows: "SELECT feed_id, author_id, visibility, deleted, likes, comments, views, version FROM feed_counts WHERE feed_id",
+		rows: "SELECT feed_id, author_id, visibility, deleted, likes, comments, heads, views, version FROM feed_counts WHERE feed_id",
 		scan: func(scan scanner) (social.FeedID, *social.FeedCounters, error) {
 			var c social.FeedCounters
-			err := scan(&c.FeedID, &c.AuthorID, &c.Visibility, &c.Deleted, &c.Likes, &c.Comments, &c.Views, &c.Version)
+			err := scan(&c.FeedID, &c.AuthorID, &c.Visibility, &c.Deleted, &c.Likes, &c.Comments, &c.Heads, &c.Views, &c.Version)
 			return c.FeedID, &c, err
+		},
+	}
+}
+
+// Comments reads comments, tombstones too.
+func (s *Store) Comments() Truth[social.CommentID, *social.Comment] {
+	return Truth[social.CommentID, *social.Comment]{
+		store: s, name: "comments",
+		rows: "SELECT id, feed_id, author_id, root_id, reply_to, deleted, replies, content, version FROM comments WHERE id",
+		scan: func(scan scanner) (social.CommentID, *social.Comment, error) {
+			var c social.Comment
+			err := scan(&c.ID, &c.FeedID, &c.AuthorID, &c.RootID, &c.ReplyToID, &c.Deleted, &c.Replies, &c.Content, &c.Version)
+			return c.ID, &c, err
 		},
 	}
 }

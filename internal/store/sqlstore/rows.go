@@ -93,6 +93,7 @@ type feedCountsRow struct {
 	Deleted    bool              `gorm:"column:deleted"`
 	Likes      int               `gorm:"column:likes"`
 	Comments   int               `gorm:"column:comments"`
+	Heads      int               `gorm:"column:heads"`
 	Views      int               `gorm:"column:views"`
 	Version    int64             `gorm:"column:version"`
 }
@@ -103,7 +104,38 @@ func (feedCountsRow) TableName() string { return "feed_counts" }
 func (r feedCountsRow) counters() *social.FeedCounters {
 	return &social.FeedCounters{
 		FeedID: r.FeedID, AuthorID: r.AuthorID, Visibility: r.Visibility, Deleted: r.Deleted,
-		Likes: r.Likes, Comments: r.Comments, Views: r.Views, Version: r.Version,
+		Likes: r.Likes, Comments: r.Comments, Heads: r.Heads, Views: r.Views, Version: r.Version,
+	}
+}
+
+// commentRow is a comment.
+type commentRow struct {
+	ID       social.CommentID `gorm:"column:id;primaryKey;autoIncrement:false"`
+	FeedID   social.FeedID    `gorm:"column:feed_id"`
+	AuthorID social.PlayerID  `gorm:"column:author_id"`
+	RootID   social.CommentID `gorm:"column:root_id"`
+	ReplyTo  social.CommentID `gorm:"column:reply_to"`
+	Deleted  bool             `gorm:"column:deleted"`
+	Listed   bool             `gorm:"column:listed"`
+	Replies  int              `gorm:"column:replies"`
+	Content  string           `gorm:"column:content"`
+	Version  int64            `gorm:"column:version"`
+}
+
+// TableName names the row's table.
+func (commentRow) TableName() string { return "comments" }
+
+func newCommentRow(c social.Comment) commentRow {
+	return commentRow{
+		ID: c.ID, FeedID: c.FeedID, AuthorID: c.AuthorID, RootID: c.RootID, ReplyTo: c.ReplyToID, Deleted: c.Deleted,
+		Listed: c.Listed(), Replies: c.Replies, Content: c.Content, Version: c.Version,
+	}
+}
+
+func (r commentRow) comment() *social.Comment {
+	return &social.Comment{
+		ID: r.ID, FeedID: r.FeedID, AuthorID: r.AuthorID, RootID: r.RootID, ReplyToID: r.ReplyTo, Deleted: r.Deleted,
+		Replies: r.Replies, Content: r.Content, Version: r.Version,
 	}
 }
 
