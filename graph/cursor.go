@@ -22,6 +22,8 @@ const (
 	listLikesFriendsFirst
 	listLikesNewest
 	listHomeLive
+	listComments
+	listReplies
 )
 
 // list names one list: its kind, whose it is, and, where the order is the viewer's own, for whom.

@@ -61,6 +61,11 @@ func nodeLoad(id string) (nodeLoader, error) {
 	case social.KindFeed:
 		key, err := social.ParseFeedID(id)
 		return func(ctx context.Context, l *loader.Loaders) (model.Node, error) { return node(l.Feeds.Load(ctx, key)) }, err
+	case social.KindComment:
+		key, err := social.ParseCommentID(id)
+		return func(ctx context.Context, l *loader.Loaders) (model.Node, error) {
+			return node(l.Comments.Load(ctx, key))
+		}, err
 	case social.KindLike:
 		key, err := social.ParseLikeKey(id)
 		return func(ctx context.Context, l *loader.Loaders) (model.Node, error) { return node(l.Likes.Load(ctx, key)) }, err

@@ -49,6 +49,14 @@ func NewSchema(r *Resolver) graphql.ExecutableSchema {
 // Feed implements generated.ResolverRoot.
 func (r *Resolver) Feed() generated.FeedResolver { return feedResolver{r} }
 
+// Comment implements generated.ResolverRoot.
+func (r *Resolver) Comment() generated.CommentResolver { return commentResolver{r} }
+
+// CommentConnection implements generated.ResolverRoot.
+func (r *Resolver) CommentConnection() generated.CommentConnectionResolver {
+	return commentConnectionResolver{}
+}
+
 // Like implements generated.ResolverRoot.
 func (r *Resolver) Like() generated.LikeResolver { return likeResolver{} }
 

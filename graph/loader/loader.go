@@ -34,6 +34,8 @@ type Loaders struct {
 	Likes      *Loader[social.LikeKey, *social.Like]
 	Likers     *Loader[service.LikersAsk, social.Page[social.Like]]
 	LikeFriend *Loader[social.FeedID, int]
+	Comments   *Loader[social.CommentID, *social.Comment]
+	Threads    *Loader[service.CommentsAsk, social.Page[*social.Comment]]
 	Lists      *Loader[service.PlayerListAsk, social.Page[social.PlayerEdge]]
 	Profiles   *Loader[service.ProfileAsk, social.Page[service.FeedEntry]]
 }
@@ -64,6 +66,12 @@ func New(s *service.Services, viewer social.Viewer) *Loaders {
 		}),
 		LikeFriend: newLoader(func(ctx context.Context, ids []social.FeedID) (map[social.FeedID]int, error) {
 			return s.Likes.FriendCounts(ctx, viewer, ids)
+		}),
+		Comments: newLoader(func(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
+			return s.Comments.ByIDs(ctx, viewer, ids)
+		}),
+		Threads: newLoader(func(ctx context.Context, asks []service.CommentsAsk) (map[service.CommentsAsk]social.Page[*social.Comment], error) {
+			return s.Comments.Pages(ctx, viewer, asks)
 		}),
 		Lists: newLoader(s.Relations.Lists),
 		Profiles: newLoader(func(ctx context.Context, asks []service.ProfileAsk) (map[service.ProfileAsk]social.Page[service.FeedEntry], error) {

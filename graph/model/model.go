@@ -8,7 +8,8 @@ import (
 	"circle/internal/social"
 )
 
-// Node is any of the types with a global id: *social.Player, *social.Feed or *social.Like.
+// Node is any of the types with a global id: *social.Player, *social.Feed, *social.Like or
+// *social.Comment.
 type Node any
 
 // PlayerConnection is a page of a player's list of players.
@@ -33,6 +34,17 @@ type LikeConnection struct {
 	Feed     social.FeedID
 	Edges    []*LikeEdge
 	Nodes    []*social.Like
+	PageInfo *PageInfo
+}
+
+// CommentConnection is a page of a list of comments.
+type CommentConnection struct {
+	// Feed says whose comments these are; Head is the comment whose answers these are, nil for those on
+	// the feed itself. Both are for the fields that are read only when asked for.
+	Feed     social.FeedID
+	Head     *social.Comment
+	Edges    []*CommentEdge
+	Nodes    []*social.Comment
 	PageInfo *PageInfo
 }
 

@@ -13,6 +13,40 @@ type HomeFeedEvent interface {
 	IsHomeFeedEvent()
 }
 
+// A comment in a list.
+type CommentEdge struct {
+	// The entry's place.
+	Cursor string `json:"cursor"`
+	// The comment.
+	Node *social.Comment `json:"node"`
+}
+
+// A comment.
+type CommentInput struct {
+	// The comment's id.
+	CommentID string `json:"commentId"`
+}
+
+// What came of it.
+type CommentPayload struct {
+	// The comment as it is now; null on failure.
+	Comment *social.Comment `json:"comment,omitempty"`
+	// Why it failed; empty on success.
+	UserErrors []*social.Error `json:"userErrors"`
+}
+
+// A new comment.
+type CreateCommentInput struct {
+	// The id of the feed that is commented on.
+	FeedID string `json:"feedId"`
+	// The id of the comment that this answers.
+	ReplyToID *string `json:"replyToId,omitempty"`
+	// 1 to 2,000 characters.
+	Content string `json:"content"`
+	// 1 to 255 characters. The same key gives the same comment; with other content IDEMPOTENCY_CONFLICT.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
 // A new feed.
 type CreateFeedInput struct {
 	// 1 to 100,000 characters.
@@ -21,6 +55,16 @@ type CreateFeedInput struct {
 	Visibility social.Visibility `json:"visibility"`
 	// 1 to 255 characters. The same key gives the same feed; with other content IDEMPOTENCY_CONFLICT.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// What came of it.
+type DeleteCommentPayload struct {
+	// The id of what was deleted; null on failure.
+	DeletedCommentID *string `json:"deletedCommentId,omitempty"`
+	// The emptied comment where answers keep it.
+	Comment *social.Comment `json:"comment,omitempty"`
+	// Why it failed; empty on success.
+	UserErrors []*social.Error `json:"userErrors"`
 }
 
 // What came of it.

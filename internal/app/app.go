@@ -133,14 +133,17 @@ func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redi
 		Truths: service.Truths{
 			Players: b.store.Players(), Details: b.store.Details(),
 			Feeds: b.store.Feeds(), Bodies: b.store.Bodies(), Counters: b.store.Counters(),
+			Comments: b.store.Comments(),
 		},
 		Caches: service.Caches{
 			Players: cache.Players(), Details: cache.Details(),
 			Feeds: cache.Feeds(), Bodies: cache.Bodies(), Counters: cache.Counters(), Pages: cache,
+			Comments: cache.Comments(),
 		},
 		Windows: service.Windows{
 			Timelines: cache.Timelines(), Liked: cache.Liked(), Profiles: cache.Profiles(),
 			Likes: cache.Likes(), Following: cache.Following(), Fans: cache.Fans(), Friends: cache.Friends(),
+			Comments: cache.CommentHeads(), Replies: cache.Replies(),
 		},
 		Sources: b.store,
 		Observe: newObserver(registry),
@@ -150,6 +153,7 @@ func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redi
 	e := a.Services.Entities
 	near.Simple, near.Details = e.Players, e.Details
 	near.Heads, near.Bodies, near.Counters = e.Feeds, e.Bodies, e.Counters
+	near.Comments = a.Services.Comments
 	near.Lists, timelines.Timelines = a.Services.Indexes, a.Services.Indexes
 	for range builders {
 		a.closers.run("building of windows", a.Services.Build)

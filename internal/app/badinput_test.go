@@ -3,6 +3,7 @@ package app_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -37,6 +38,9 @@ func TestQueriesThatCanNotBeMeantAreBadInput(t *testing.T) {
 	likes := below(a, feed, "Feed", "likes(order:NEWEST)")
 	friendsFirst := below(a, feed, "Feed", "likes")
 	fans := below(b, a.ID, "Player", "fans")
+	head := testkit.Must(t)(a.Comment(feed, "", "head")).Comment.ID
+	testkit.Must(t)(b.Comment(feed, head, "answer"))
+	comments, replies := below(a, feed, "Feed", "comments"), below(a, head, "Comment", "replies")
 	ids := func(n int, id string) string { return strings.Repeat(fmt.Sprintf("%q,", id), n) }
 	node := func(id, on, field string) string {
 		return fmt.Sprintf(`{node(id:%q){... on %s{%s{pageInfo{endCursor}}}}}`, id, on, field)
@@ -81,6 +85,13 @@ func TestQueriesThatCanNotBeMeantAreBadInput(t *testing.T) {
 		{"a cursor of another viewer's friends first", node(feed, "Feed", fmt.Sprintf("likes(after:%q)", friendsFirst)), b},
 		{"a cursor of fans on following", node(a.ID, "Player", fmt.Sprintf("following(after:%q)", fans)), b},
 		{"a cursor of another player's fans", node(b.ID, "Player", fmt.Sprintf("fans(after:%q)", fans)), b},
+		{"a cursor of comments on likes", node(feed, "Feed", fmt.Sprintf("likes(order:NEWEST,after:%q)", comments)), a},
+		{"a cursor of another feed's comments", node(other, "Feed", fmt.Sprintf("comments(after:%q)", comments)), a},
+		{"a cursor of answers on comments", node(feed, "Feed", fmt.Sprintf("comments(after:%q)", replies)), a},
+		{"a cursor of comments on answers", node(head, "Comment", fmt.Sprintf("replies(after:%q)", comments)), a},
+		{"first of comments", node(feed, "Feed", "comments(first:101)"), a},
+		{"first of answers to none", node(head, "Comment", "replies(first:0)"), a},
+		{"half an id of a comment", fmt.Sprintf(`{node(id:%q){id}}`, head[:len(head)-3]), a},
 		{"a field that there is not", `{wall{id}}`, a},
 		{"a document that breaks off", `{viewer{role}`, a},
 		{"a variable of another type", `query($first:String){homeFeed(first:$first){nodes{id}}}`, a},
@@ -113,6 +124,19 @@ func TestInputsThatCanNotBeMeantAreUserErrorsAndDoNothing(t *testing.T) {
 	gone := b.MustPost(t, "gone", "PUBLIC")
 	testkit.Must(t)(b.Delete(gone))
 	unknown := strings.Replace(a.ID, "player_", "feed_", 1)
+	on := func(feed string, more testkit.Vars) testkit.Vars {
+		input := testkit.Vars{"feedId": feed, "content": "x"}
+		maps.Copy(input, more)
+		return input
+	}
+	comment := testkit.Must(t)(a.Comment(feed, "", "mine")).Comment.ID
+	secret := testkit.Must(t)(a.Comment(private, "", "secret")).Comment.ID
+	elsewhere := testkit.Must(t)(a.Comment(a.MustPost(t, "another", "PUBLIC"), "", "elsewhere")).Comment.ID
+	deleted := testkit.Must(t)(b.Comment(feed, "", "deleted")).Comment.ID
+	testkit.Must(t)(b.Uncomment(deleted))
+	emptied := testkit.Must(t)(b.Comment(feed, "", "emptied")).Comment.ID
+	testkit.Must(t)(b.Comment(feed, emptied, "answer"))
+	testkit.Must(t)(b.Uncomment(emptied))
 
 	long := func(n int) string { return strings.Repeat("字", n) }
 	for _, c := range []struct {
@@ -137,6 +161,26 @@ func TestInputsThatCanNotBeMeantAreUserErrorsAndDoNothing(t *testing.T) {
 		{"a like of what is secret", "likeFeed", "FeedInput", "feed{id}", testkit.Vars{"feedId": private}, "NOT_FOUND", []string{"feedId"}},
 		{"an unlike of what is secret", "unlikeFeed", "FeedInput", "feed{id}", testkit.Vars{"feedId": private}, "NOT_FOUND", []string{"feedId"}},
 		{"an unlike of what is not liked", "unlikeFeed", "FeedInput", "feed{id}", testkit.Vars{"feedId": feed}, "NOT_LIKED", []string{"feedId"}},
+		{"a comment of nothing", "createComment", "CreateCommentInput", "comment{id}", on(feed, testkit.Vars{"content": ""}), "REQUIRED", []string{"content"}},
+		{"a comment of blanks", "createComment", "CreateCommentInput", "comment{id}", on(feed, testkit.Vars{"content": " \n　"}), "REQUIRED", []string{"content"}},
+		{"a comment that is too long", "createComment", "CreateCommentInput", "comment{id}", on(feed, testkit.Vars{"content": long(2001)}), "TOO_LONG", []string{"content"}},
+		{"a comment with an empty key", "createComment", "CreateCommentInput", "comment{id}", on(feed, testkit.Vars{"idempotencyKey": ""}), "REQUIRED", []string{"idempotencyKey"}},
+		{"a comment with a key that is too long", "createComment", "CreateCommentInput", "comment{id}", on(feed, testkit.Vars{"idempotencyKey": long(256)}), "TOO_LONG", []string{"idempotencyKey"}},
+		{"a comment on what is malformed", "createComment", "CreateCommentInput", "comment{id}", on(comment, nil), "INVALID", []string{"feedId"}},
+		{"a comment on what is unknown", "createComment", "CreateCommentInput", "comment{id}", on(unknown, nil), "NOT_FOUND", []string{"feedId"}},
+		{"a comment on what is gone", "createComment", "CreateCommentInput", "comment{id}", on(gone, nil), "NOT_FOUND", []string{"feedId"}},
+		{"a comment on what is secret", "createComment", "CreateCommentInput", "comment{id}", on(private, nil), "NOT_FOUND", []string{"feedId"}},
+		{"an answer to what is malformed", "createComment", "CreateCommentInput", "comment{id}", on(feed, testkit.Vars{"replyToId": feed}), "INVALID", []string{"replyToId"}},
+		{"an answer to what is unknown", "createComment", "CreateCommentInput", "comment{id}", on(feed, testkit.Vars{"replyToId": strings.Replace(feed, "feed_", "comment_", 1)}), "NOT_FOUND", []string{"replyToId"}},
+		{"an answer to another feed's comment", "createComment", "CreateCommentInput", "comment{id}", on(feed, testkit.Vars{"replyToId": elsewhere}), "NOT_FOUND", []string{"replyToId"}},
+		{"an answer to a secret comment", "createComment", "CreateCommentInput", "comment{id}", on(feed, testkit.Vars{"replyToId": secret}), "NOT_FOUND", []string{"replyToId"}},
+		{"an answer to a deleted comment", "createComment", "CreateCommentInput", "comment{id}", on(feed, testkit.Vars{"replyToId": deleted}), "NOT_FOUND", []string{"replyToId"}},
+		{"an answer to an emptied comment", "createComment", "CreateCommentInput", "comment{id}", on(feed, testkit.Vars{"replyToId": emptied}), "NOT_FOUND", []string{"replyToId"}},
+		{"a deletion of a malformed comment", "deleteComment", "CommentInput", "deletedCommentId", testkit.Vars{"commentId": "comment_"}, "INVALID", []string{"commentId"}},
+		{"a deletion of another's comment", "deleteComment", "CommentInput", "deletedCommentId", testkit.Vars{"commentId": comment}, "NOT_FOUND", []string{"commentId"}},
+		{"a deletion of a secret comment", "deleteComment", "CommentInput", "deletedCommentId", testkit.Vars{"commentId": secret}, "NOT_FOUND", []string{"commentId"}},
+		{"a second deletion of a comment", "deleteComment", "CommentInput", "deletedCommentId", testkit.Vars{"commentId": deleted}, "NOT_FOUND", []string{"commentId"}},
+		{"a second deletion of an emptied comment", "deleteComment", "CommentInput", "deletedCommentId", testkit.Vars{"commentId": emptied}, "NOT_FOUND", []string{"commentId"}},
 		{"following oneself", "followPlayer", "PlayerInput", "player{id}", testkit.Vars{"playerId": b.ID}, "SELF_REFERENCE", []string{"playerId"}},
 		{"following what is malformed", "followPlayer", "PlayerInput", "player{id}", testkit.Vars{"playerId": "player_"}, "INVALID", []string{"playerId"}},
 		{"following nobody", "followPlayer", "PlayerInput", "player{id}", testkit.Vars{"playerId": strings.Replace(feed, "feed_", "player_", 1)}, "NOT_FOUND", []string{"playerId"}},
@@ -157,7 +201,8 @@ func TestInputsThatCanNotBeMeantAreUserErrorsAndDoNothing(t *testing.T) {
 		})
 	}
 	assert.Empty(t, b.Home(t, 10), "nothing was posted or followed")
-	assert.Equal(t, []string{private, feed}, a.Home(t, 10), "nothing of another was changed")
+	assert.Equal(t, []string{private, feed}, a.Home(t, 10)[1:], "nothing of another was changed")
+	assert.Equal(t, []string{comment, emptied}, a.Comments(t, feed, 10), "nothing was said or taken back")
 	assert.Equal(t, map[string]int{"fanCount": 0, "followingCount": 0, "friendCount": 0}, counts(t, a))
 }
 
@@ -169,7 +214,8 @@ func TestMutationsNeedALogin(t *testing.T) {
 		"logOut", `updateProfile(input:{level:2})`, `updateProfile(input:{level:null})`, fmt.Sprintf(`followPlayer(input:{playerId:%q})`, a.ID),
 		fmt.Sprintf(`unfollowPlayer(input:{playerId:%q})`, a.ID), `createFeed(input:{content:"x"})`,
 		fmt.Sprintf(`editFeed(input:{feedId:%q,content:"y"})`, feed), fmt.Sprintf(`deleteFeed(input:{feedId:%q})`, feed),
-		fmt.Sprintf(`likeFeed(input:{feedId:%q})`, feed), fmt.Sprintf(`unlikeFeed(input:{feedId:%q})`, feed),
+		fmt.Sprintf(`createComment(input:{feedId:%q,content:"x"})`, feed), `createComment(input:{feedId:"x",content:""})`,
+		`deleteComment(input:{commentId:"x"})`, fmt.Sprintf(`likeFeed(input:{feedId:%q})`, feed), fmt.Sprintf(`unlikeFeed(input:{feedId:%q})`, feed),
 	} {
 		answer := app.Do(t, "", "mutation{"+mutation+"{userErrors{code}}}", nil)
 		assert.Equal(t, "UNAUTHENTICATED", answer.Code(t), mutation)

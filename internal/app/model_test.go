@@ -24,6 +24,8 @@ type modelFeed struct {
 	deleted    bool
 	// likes holds when player i liked the feed.
 	likes map[int]int
+	// comments holds comments and answers, oldest first.
+	comments []*modelComment
 }
 
 func (m *model) tick() int {

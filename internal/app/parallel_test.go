@@ -9,10 +9,11 @@ import (
 	"circle/internal/testkit"
 )
 
-// parallel runs fn n times at once and gives what the runs answered.
+// parallel runs fn n times at once and gives what the runs answered, in the order of i.
 func parallel(t *testing.T, n int, fn func(i int) (testkit.Payload, error)) []testkit.Payload {
 	t.Helper()
 	type outcome struct {
+		i       int
 		payload testkit.Payload
 		err     error
 	}
@@ -22,15 +23,15 @@ func parallel(t *testing.T, n int, fn func(i int) (testkit.Payload, error)) []te
 		go func() {
 			<-start
 			p, err := fn(i)
-			outcomes <- outcome{p, err}
+			outcomes <- outcome{i, p, err}
 		}()
 	}
 	close(start)
 	payloads := make([]testkit.Payload, n)
-	for i := range payloads {
+	for range n {
 		o := <-outcomes
 		require.NoError(t, o.err)
-		payloads[i] = o.payload
+		payloads[o.i] = o.payload
 	}
 	return payloads
 }

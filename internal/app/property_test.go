@@ -167,6 +167,7 @@ func (c *circle) check(r *rapid.T) {
 	c.checkPlayer(r, viewer, first)
 	for _, f := range c.model.feeds {
 		c.checkFeed(r, viewer, f, first)
+		c.checkComments(r, viewer, f, first)
 	}
 }
 
@@ -214,6 +215,7 @@ func (c *circle) checkFeed(r *rapid.T, viewer int, f *modelFeed, first int) {
 	}
 	_, liked := f.likes[viewer]
 	want := &shown{Content: f.content, LikeCount: len(f.likes), HasLiked: liked, Author: testkit.ID{ID: c.model.players[f.author].ID}}
+	want.CommentCount = f.commentCount()
 	want.Likes.TotalCount, want.Likes.FriendCount = len(f.likes), c.model.friendLikes(viewer, f)
 	assert.Equal(r, want, got.Node)
 	for _, order := range []string{"FRIENDS_FIRST", "NEWEST"} {
@@ -234,6 +236,7 @@ func TestACircleLooksAsItsModelSays(t *testing.T) {
 			"follow": c.follow, "follow more": c.follow, "unfollow": c.unfollow,
 			"post": c.post, "post more": c.post, "edit": c.edit, "delete": c.remove,
 			"like": c.like, "like more": c.like, "unlike": c.unlike,
+			"comment": c.comment, "comment more": c.comment, "answer": c.answer, "uncomment": c.uncomment,
 			"flush": c.flush, "check": c.check,
 		})
 		c.check(r)

@@ -27,6 +27,8 @@ type Lists interface {
 	Edge(ctx context.Context, player, peer social.PlayerID) error
 	// Like settles whether a feed is among those that a player likes, and he among those who like it.
 	Like(ctx context.Context, key social.LikeKey) error
+	// Comment settles whether a comment, and an emptied head of its thread, are in their lists.
+	Comment(ctx context.Context, id social.CommentID) error
 }
 
 // Near runs near stages.
@@ -36,6 +38,8 @@ type Near struct {
 	Simple, Details Refresher[social.PlayerID]
 	// Heads, Bodies and Counters are entities of feeds.
 	Heads, Bodies, Counters Refresher[social.FeedID]
+	// Comments are comments with the heads of their threads.
+	Comments Refresher[social.CommentID]
 }
 
 // Near brings the indexes of all the events' subjects up to date, with one refresh per kind of
@@ -43,6 +47,7 @@ type Near struct {
 func (n *Near) Near(ctx context.Context, events []social.Event) error {
 	simple, details := set[social.PlayerID]{}, set[social.PlayerID]{}
 	heads, counters := set[social.FeedID]{}, set[social.FeedID]{}
+	comments := set[social.CommentID]{}
 	for _, e := range events {
 		switch e.Kind {
 		case social.EventPlayer:
@@ -57,6 +62,9 @@ func (n *Near) Near(ctx context.Context, events []social.Event) error {
 			details.add(social.PlayerID(e.Object))
 		case social.EventLike:
 			counters.add(social.FeedID(e.Subject))
+		case social.EventComment:
+			counters.add(social.FeedID(e.Subject))
+			comments.add(social.CommentID(e.Object))
 		case social.EventTimelines:
 			// All of it is far.
 		default:
@@ -69,6 +77,7 @@ func (n *Near) Near(ctx context.Context, events []social.Event) error {
 		task(ctx, "heads", n.Heads, heads),
 		task(ctx, "bodies", n.Bodies, heads),
 		task(ctx, "counters", n.Counters, counters),
+		task(ctx, "comments", n.Comments, comments),
 	}
 	for _, e := range events {
 		tasks = append(tasks, func() error { return n.list(ctx, e) })
@@ -85,6 +94,8 @@ func (n *Near) list(ctx context.Context, e social.Event) error {
 		return n.Lists.Edge(ctx, social.PlayerID(e.Subject), social.PlayerID(e.Object))
 	case social.EventLike:
 		return n.Lists.Like(ctx, social.LikeKey{Feed: social.FeedID(e.Subject), Player: social.PlayerID(e.Object)})
+	case social.EventComment:
+		return n.Lists.Comment(ctx, social.CommentID(e.Object))
 	}
 	return nil
 }

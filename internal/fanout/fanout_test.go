@@ -52,19 +52,28 @@ func (l *lists) Like(_ context.Context, key social.LikeKey) error {
 	return l.note(fmt.Sprint("like ", int64(key.Feed), " ", int64(key.Player)))
 }
 
+func (l *lists) Comment(_ context.Context, id social.CommentID) error {
+	return l.note(fmt.Sprint("comment ", int64(id)))
+}
+
 type entities struct {
 	lists                   lists
 	simple, details         recorder[social.PlayerID]
 	heads, bodies, counters recorder[social.FeedID]
+	comments                recorder[social.CommentID]
 }
 
 func (e *entities) near() *Near {
-	return &Near{Lists: &e.lists, Simple: &e.simple, Details: &e.details, Heads: &e.heads, Bodies: &e.bodies, Counters: &e.counters}
+	return &Near{
+		Lists: &e.lists, Simple: &e.simple, Details: &e.details, Heads: &e.heads, Bodies: &e.bodies, Counters: &e.counters,
+		Comments: &e.comments,
+	}
 }
 
 type (
-	players = [][]social.PlayerID
-	feeds   = [][]social.FeedID
+	players  = [][]social.PlayerID
+	feeds    = [][]social.FeedID
+	comments = [][]social.CommentID
 )
 
 func TestNearRefreshesWhatAnEventTouches(t *testing.T) {
@@ -72,20 +81,24 @@ func TestNearRefreshesWhatAnEventTouches(t *testing.T) {
 	feed := social.Event{Kind: social.EventFeed, Actor: 2, Subject: 20}
 	edge := social.Event{Kind: social.EventEdge, Actor: 3, Subject: 3, Object: 4}
 	like := social.Event{Kind: social.EventLike, Actor: 5, Subject: 10, Object: 5}
+	comment := social.Event{Kind: social.EventComment, Actor: 5, Subject: 30, Object: 300}
 	for _, c := range []struct {
 		name            string
 		events          []social.Event
 		simple, details players
 		heads, counters feeds
+		comments        comments
 	}{
 		{name: "player", events: []social.Event{player}, simple: players{{1}}, details: players{{1}}},
 		{name: "feed", events: []social.Event{feed}, details: players{{2}}, heads: feeds{{20}}, counters: feeds{{20}}},
 		{name: "edge", events: []social.Event{edge}, details: players{{3, 4}}},
 		{name: "like", events: []social.Event{like}, counters: feeds{{10}}},
+		{name: "comment", events: []social.Event{comment}, counters: feeds{{30}}, comments: comments{{300}}},
 		{
 			name:   "several, one refresh per entity",
-			events: []social.Event{like, edge, feed, player, like, feed},
-			simple: players{{1}}, details: players{{1, 2, 3, 4}}, heads: feeds{{20}}, counters: feeds{{10, 20}},
+			events: []social.Event{like, edge, comment, feed, player, like, feed, comment},
+			simple: players{{1}}, details: players{{1, 2, 3, 4}}, heads: feeds{{20}}, counters: feeds{{10, 20, 30}},
+			comments: comments{{300}},
 		},
 		{name: "none"},
 	} {
@@ -97,6 +110,7 @@ func TestNearRefreshesWhatAnEventTouches(t *testing.T) {
 			require.Equal(t, c.heads, e.heads.asked)
 			require.Equal(t, c.heads, e.bodies.asked)
 			require.Equal(t, c.counters, e.counters.asked)
+			require.Equal(t, c.comments, e.comments.asked)
 		})
 	}
 }
@@ -118,8 +132,9 @@ func TestNearSettlesTheListsOfAnEvent(t *testing.T) {
 		{Kind: social.EventFeed, Actor: 2, Subject: 20, Object: 20},
 		{Kind: social.EventEdge, Actor: 3, Subject: 3, Object: 4},
 		{Kind: social.EventLike, Actor: 5, Subject: 10, Object: 5},
+		{Kind: social.EventComment, Actor: 5, Subject: 10, Object: 300},
 	}))
-	require.ElementsMatch(t, []string{"feed 20", "edge 3 4", "like 10 5"}, e.lists.settled)
+	require.ElementsMatch(t, []string{"feed 20", "edge 3 4", "like 10 5", "comment 300"}, e.lists.settled)
 
 	bad := errors.New("bad")
 	e = entities{lists: lists{err: bad}}

@@ -230,7 +230,7 @@ func (c *Comments) remove(ctx context.Context, tx Tx, comment *social.Comment) e
 		if head == nil {
 			return social.NotFound("commentId")
 		}
-		head.Replies--
+		head.ReplyCount--
 		head.Version = max(comment.Version, head.Version+1)
 		if !head.Listed() {
 			heads = -1

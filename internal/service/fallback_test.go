@@ -45,6 +45,11 @@ func (s *truth) Liked(context.Context, social.PlayerID, []social.FeedID) (map[so
 	return map[social.FeedID]bool{}, nil
 }
 
+func (s *truth) CommentLists(_ context.Context, asks []social.ThreadAsk) ([][]social.CommentID, error) {
+	s.asked++
+	return make([][]social.CommentID, len(asks)), nil
+}
+
 // redis is one that is away, or has all lists, which reach as far as has been read.
 type redis struct {
 	MergeWindow
@@ -106,6 +111,10 @@ func TestReadsInPlaceOfRedisWaitForTheirTurn(t *testing.T) {
 		_, err := s.Relations.Lists(ctx, []PlayerListAsk{{Owner: 1, List: social.ListFans, First: 10, Below: social.MaxID + 1}})
 		return err
 	}
+	comments := func(ctx context.Context, s *Services) error {
+		_, err := s.Comments.Pages(ctx, viewer, []CommentsAsk{{Thread: social.Thread{Feed: 1}, First: 10}, {Thread: social.Thread{Feed: 1, Head: 2}, First: 10}})
+		return err
+	}
 	for _, c := range []struct {
 		name  string
 		away  bool
@@ -118,6 +127,8 @@ func TestReadsInPlaceOfRedisWaitForTheirTurn(t *testing.T) {
 		{"a profile list below the window's floor", false, profile, false},
 		{"a list of players with redis away", true, fans, true},
 		{"a list of players below the window's floor", false, fans, false},
+		{"comments with redis away", true, comments, true},
+		{"comments behind the window's floor", false, comments, false},
 		{"relations", true, func(ctx context.Context, s *Services) error {
 			_, err := s.Relations.Of(ctx, viewer, []social.PlayerID{2})
 			return err
@@ -131,7 +142,7 @@ func TestReadsInPlaceOfRedisWaitForTheirTurn(t *testing.T) {
 			store, cache, observer := &truth{}, &redis{away: c.away}, &seen{}
 			s := New(Deps{
 				Lists: store, Caches: Caches{Pages: cache}, FallbackReads: 1, Observe: observer,
-				Windows: Windows{Timelines: cache, Profiles: cache, Liked: cache, Fans: cache},
+				Windows: Windows{Timelines: cache, Profiles: cache, Liked: cache, Comments: cache, Replies: cache, Fans: cache},
 				Log:     slog.New(slog.NewTextHandler(io.Discard, nil)),
 			})
 			gate := s.Home.lists.gate

@@ -18,9 +18,9 @@ type Comment struct {
 	Content string
 	// Deleted marks a tombstone. One that is Listed is shown without its content.
 	Deleted bool
-	// Replies counts the answers in the thread of a head, without deleted ones.
-	Replies int
-	// Version grows with each change, also of Replies.
+	// ReplyCount counts the answers in the thread of a head, without deleted ones.
+	ReplyCount int
+	// Version grows with each change, also of ReplyCount.
 	Version int64
 }
 
@@ -32,7 +32,7 @@ func (c *Comment) Head() bool { return c.RootID == 0 }
 
 // Listed says that the comment stands in its list: a head does even when it is deleted, as long as
 // answers hang on it.
-func (c *Comment) Listed() bool { return !c.Deleted || c.Head() && c.Replies > 0 }
+func (c *Comment) Listed() bool { return !c.Deleted || c.Head() && c.ReplyCount > 0 }
 
 // Thread names a list of comments, oldest first: the answers below Head, or the heads of a feed when
 // Head is 0.

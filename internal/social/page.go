@@ -23,6 +23,14 @@ func (a PageArgs) Below() int64 {
 	return a.After.Key
 }
 
+// Behind is the key behind which the page begins, for lists of one part with the smallest key first.
+func (a PageArgs) Behind() int64 {
+	if a.After == nil {
+		return 0
+	}
+	return a.After.Key
+}
+
 // Page is a piece of a list.
 type Page[T any] struct {
 	Items []T

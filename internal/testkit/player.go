@@ -68,12 +68,24 @@ type Feed struct {
 	HasLiked  bool
 }
 
-// Payload is what mutations of players and feeds answer.
+// Comment is a comment as payloads show it.
+type Comment struct {
+	ID         string
+	Content    string
+	IsDeleted  bool
+	ReplyCount int
+	Root       *ID
+	ReplyTo    *ID
+}
+
+// Payload is what mutations of players, feeds and comments answer.
 type Payload struct {
-	Player        *struct{ ID string }
-	Feed          *Feed
-	DeletedFeedID string
-	UserErrors    []UserError
+	Player           *struct{ ID string }
+	Feed             *Feed
+	DeletedFeedID    string
+	Comment          *Comment
+	DeletedCommentID string
+	UserErrors       []UserError
 }
 
 // Code is the code of the payload's only user error; empty when there is none.
@@ -140,6 +152,36 @@ func (p Player) Edit(feed, content string) (Payload, error) {
 // Delete deletes a feed.
 func (p Player) Delete(feed string) (Payload, error) {
 	return p.Mutate("deleteFeed", "FeedInput", "deletedFeedId", Vars{"feedId": feed})
+}
+
+const commentFields = "comment{id content isDeleted replyCount root{id} replyTo{id}}"
+
+// Comment comments on a feed, or answers a comment on it unless replyTo is empty.
+func (p Player) Comment(feed, replyTo, content string) (Payload, error) {
+	input := Vars{"feedId": feed, "content": content}
+	if replyTo != "" {
+		input["replyToId"] = replyTo
+	}
+	return p.Mutate("createComment", "CreateCommentInput", commentFields, input)
+}
+
+// Uncomment deletes a comment.
+func (p Player) Uncomment(comment string) (Payload, error) {
+	return p.Mutate("deleteComment", "CommentInput", "deletedCommentId "+commentFields, Vars{"commentId": comment})
+}
+
+// Comments reads the ids of all comments on a feed.
+func (p Player) Comments(t testing.TB, feed string, first int) []string {
+	t.Helper()
+	return IDs(t, p.App, p.Token, "query($id:ID!,$first:Int!,$after:Cursor){node(id:$id){... on Feed{c:comments(first:$first,after:$after){"+pageFields+"}}}}",
+		first, Vars{"id": feed})
+}
+
+// Replies reads the ids of all answers below a comment.
+func (p Player) Replies(t testing.TB, comment string, first int) []string {
+	t.Helper()
+	return IDs(t, p.App, p.Token, "query($id:ID!,$first:Int!,$after:Cursor){node(id:$id){... on Comment{c:replies(first:$first,after:$after){"+pageFields+"}}}}",
+		first, Vars{"id": comment})
 }
 
 // MustPost posts a feed that is accepted and returns its id.

@@ -64,6 +64,7 @@ func TestEntitiesComeBack(t *testing.T) {
 		checkEntity(t, f, f.Feeds(), feeds, 7, sampleFeed)
 		checkEntity(t, f, f.Bodies(), feeds, 7, sampleBody)
 		checkEntity(t, f, f.Counters(), feeds, 7, sampleCounters)
+		checkEntity(t, f, f.Comments(), []social.CommentID{1, 2, social.MaxID}, 7, sampleComment)
 	})
 }
 
@@ -87,6 +88,9 @@ func TestOptionalPartsComeBack(t *testing.T) {
 		})
 		checkEntity(t, f, f.Counters(), []social.FeedID{1}, 2, func(id social.FeedID, v int64) *social.FeedCounters {
 			return &social.FeedCounters{FeedID: id, AuthorID: 1, Visibility: social.Fans, Deleted: true, Version: v}
+		})
+		checkEntity(t, f, f.Comments(), []social.CommentID{1}, 2, func(id social.CommentID, v int64) *social.Comment {
+			return &social.Comment{ID: id, FeedID: 9, Deleted: true, ReplyCount: 3, Version: v}
 		})
 	})
 }

@@ -83,7 +83,7 @@ func (s *Store) Counters() *Entities[social.FeedID, *social.FeedCounters] {
 func packCounters(b []byte, c *social.FeedCounters) []byte {
 	b = append(b, marks(c.Visibility, c.Deleted))
 	b = appendCount(b, int(c.AuthorID))
-	for _, n := range []int{c.Likes, c.Comments, c.Views} {
+	for _, n := range []int{c.Likes, c.Comments, c.Heads, c.Views} {
 		b = appendCount(b, n)
 	}
 	return b
@@ -98,7 +98,7 @@ func unpackCounters(id social.FeedID, version int64, r *reader) (*social.FeedCou
 		Version:    version,
 	}
 	c.AuthorID = social.PlayerID(r.count())
-	for _, n := range []*int{&c.Likes, &c.Comments, &c.Views} {
+	for _, n := range []*int{&c.Likes, &c.Comments, &c.Heads, &c.Views} {
 		*n = int(r.count())
 	}
 	return c, r.ok() && c.Visibility.String() != ""

@@ -56,10 +56,13 @@ type family struct {
 //	feed:{feed}         string  7 d   feed      feed id    head of a feed
 //	body:{feed}         string  7 d   feed      feed id    whole text of a feed that its head cuts off
 //	count:{feed}        string  7 d   feed      feed id    counters of a feed, its author and visibility
+//	comment:{comment}   string  7 d   feed      comment id a comment or answer
 //	timeline:{player}   window  1 d   feed      player id  feeds on a player's home page
 //	profile:{player}    window  7 d   feed      player id  a player's own feeds
 //	liked:{player}      window  7 d   feed      player id  feeds that a player likes, by feed id
 //	likes:{feed}        window  7 d   feed      feed id    players who like a feed, by like id
+//	comments:{feed}     window  7 d   feed      feed id    comments on a feed, oldest first
+//	replies:{comment}   window  7 d   feed      comment id answers in the thread of a comment, oldest first
 //	following:{player}  window  7 d   relation  player id  players whom a player follows, by edge id
 //	fans:{player}       window  7 d   relation  player id  players who follow a player, by edge id
 //	friends:{player}    window  7 d   relation  player id  players who follow each other, by edge id
@@ -83,10 +86,14 @@ var (
 	bodyKeys  = family{name: "body", role: Feed, ttl: 7 * day}
 	countKeys = family{name: "count", role: Feed, ttl: 7 * day}
 
+	commentKeys = family{name: "comment", role: Feed, ttl: 7 * day}
+
 	timelineKeys  = family{name: "timeline", role: Feed, ttl: day}
 	profileKeys   = family{name: "profile", role: Feed, ttl: 7 * day}
 	likedKeys     = family{name: "liked", role: Feed, ttl: 7 * day}
 	likesKeys     = family{name: "likes", role: Feed, ttl: 7 * day}
+	commentsKeys  = family{name: "comments", role: Feed, ttl: 7 * day}
+	repliesKeys   = family{name: "replies", role: Feed, ttl: 7 * day}
 	followingKeys = family{name: "following", role: Relation, ttl: 7 * day}
 	fansKeys      = family{name: "fans", role: Relation, ttl: 7 * day}
 	friendsKeys   = family{name: "friends", role: Relation, ttl: 7 * day}

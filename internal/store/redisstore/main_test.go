@@ -115,13 +115,17 @@ func sampleFeed(id social.FeedID, version int64) *social.Feed {
 }
 
 func sampleCounters(id social.FeedID, version int64) *social.FeedCounters {
-	return &social.FeedCounters{FeedID: id, AuthorID: 4711, Visibility: social.Public, Likes: 1234, Comments: 56, Views: 78901, Version: version}
+	return &social.FeedCounters{FeedID: id, AuthorID: 4711, Visibility: social.Public, Likes: 1234, Comments: 56, Heads: 7, Views: 78901, Version: version}
 }
 
 func sampleDetail(id social.PlayerID, version int64) *social.PlayerDetail {
 	guild := "公会-1"
 	return &social.PlayerDetail{ID: id, Bio: "喜欢雨天", GuildID: &guild, JoinedAt: at(1_700_000_000_001),
 		PlayerCounts: social.PlayerCounts{Feeds: 1, Fans: 2000, Following: 3, Friends: 4}, Version: version}
+}
+
+func sampleComment(id social.CommentID, version int64) *social.Comment {
+	return &social.Comment{ID: id, FeedID: feedID(3), AuthorID: 4711, RootID: id - 1, ReplyToID: 1, Content: "说得好 👍", Version: version}
 }
 
 func sampleBody(id social.FeedID, version int64) *social.FeedBody {

@@ -15,4 +15,5 @@ var (
 	_ service.Cache[social.FeedID, *social.Feed]           = (*redisstore.Store)(nil).Feeds()
 	_ service.Cache[social.FeedID, *social.FeedBody]       = (*redisstore.Store)(nil).Bodies()
 	_ service.Cache[social.FeedID, *social.FeedCounters]   = (*redisstore.Store)(nil).Counters()
+	_ service.Cache[social.CommentID, *social.Comment]     = (*redisstore.Store)(nil).Comments()
 )

@@ -128,6 +128,19 @@ func (s *Store) Likes() *Windows {
 	return &Windows{store: s, keys: likesKeys, order: players, cap: 10_000}
 }
 
+// threadCap is how many comments a list of them holds: as many as stay in the compact encoding.
+const threadCap = 1000
+
+// CommentHeads are the comments on a feed, the oldest 1,000.
+func (s *Store) CommentHeads() *Windows {
+	return &Windows{store: s, keys: commentsKeys, order: oldest, cap: threadCap}
+}
+
+// Replies are the answers in the thread of a comment, the oldest 1,000.
+func (s *Store) Replies() *Windows {
+	return &Windows{store: s, keys: repliesKeys, order: oldest, cap: threadCap}
+}
+
 // Following are the players whom a player follows, by edge.
 func (s *Store) Following() *Split { return s.splits[followingKeys.name] }
 

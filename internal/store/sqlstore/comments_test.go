@@ -48,7 +48,7 @@ func TestTheLifeOfAComment(t *testing.T) {
 			require.NoError(f.t, err)
 			require.True(f.t, done)
 		}
-		head.Replies, head.Version = 1, 101
+		head.ReplyCount, head.Version = 1, 101
 		require.Equal(f.t, map[social.CommentID]*social.Comment{100: &head, 101: &answer}, f.comments(100, 101, 102))
 		err := f.InTx(ctx, func(tx *sqlstore.Tx) error { return tx.InsertComment(ctx, head) })
 		require.ErrorIs(f.t, err, social.ErrIDTaken)
@@ -78,7 +78,7 @@ func TestRepliesAndCountsRefuse(t *testing.T) {
 		f.do(func(ctx context.Context, tx *sqlstore.Tx) error {
 			for _, c := range []social.Comment{
 				{ID: 100, FeedID: 10, AuthorID: 4, Version: 100},
-				{ID: 110, FeedID: 10, AuthorID: 4, Version: 110, Deleted: true, Replies: 2},
+				{ID: 110, FeedID: 10, AuthorID: 4, Version: 110, Deleted: true, ReplyCount: 2},
 				{ID: 120, FeedID: 10, AuthorID: 4, Version: 120, Deleted: true},
 			} {
 				if err := tx.InsertComment(ctx, c); err != nil {
@@ -106,7 +106,7 @@ func TestRepliesAndCountsRefuse(t *testing.T) {
 				return err
 			})
 		}
-		require.Equal(f.t, 2, f.comments(100)[100].Replies)
+		require.Equal(f.t, 2, f.comments(100)[100].ReplyCount)
 		for feed, want := range map[social.FeedID]bool{10: true, 20: false, 99: false} {
 			f.do(func(ctx context.Context, tx *sqlstore.Tx) error {
 				did, err := tx.AddComments(ctx, feed, 1, 1, 300)
@@ -123,7 +123,7 @@ func TestCommentLists(t *testing.T) {
 			for _, c := range []social.Comment{
 				{ID: 100, FeedID: 10}, {ID: 101, FeedID: 10, RootID: 100, ReplyToID: 100}, {ID: 102, FeedID: 10},
 				{ID: 103, FeedID: 10, RootID: 100, ReplyToID: 101}, {ID: 104, FeedID: 11}, {ID: 105, FeedID: 10, Deleted: true},
-				{ID: 106, FeedID: 10, Deleted: true, Replies: 1}, {ID: 107, FeedID: 10, RootID: 106, Deleted: true, Replies: 1},
+				{ID: 106, FeedID: 10, Deleted: true, ReplyCount: 1}, {ID: 107, FeedID: 10, RootID: 106, Deleted: true, ReplyCount: 1},
 			} {
 				if err := tx.InsertComment(ctx, c); err != nil {
 					return err
@@ -153,7 +153,7 @@ func TestManyAnswerOneHeadAtOnce(t *testing.T) {
 			return f.comment(ctx, social.Comment{ID: id, FeedID: 10, AuthorID: 5, RootID: 100, ReplyToID: 100, Content: "!", Version: int64(id)})
 		})
 		require.Equal(f.t, 100, done)
-		require.Equal(f.t, 100, f.comments(100)[100].Replies)
+		require.Equal(f.t, 100, f.comments(100)[100].ReplyCount)
 		_, _, counters := f.stored(10)
 		require.Equal(f.t, []int{101, 1}, []int{counters.Comments, counters.Heads})
 	})

@@ -113,7 +113,7 @@ func (s *Store) Comments() Truth[social.CommentID, *social.Comment] {
 		rows: "SELECT id, feed_id, author_id, root_id, reply_to, deleted, replies, content, version FROM comments WHERE id",
 		scan: func(scan scanner) (social.CommentID, *social.Comment, error) {
 			var c social.Comment
-			err := scan(&c.ID, &c.FeedID, &c.AuthorID, &c.RootID, &c.ReplyToID, &c.Deleted, &c.Replies, &c.Content, &c.Version)
+			err := scan(&c.ID, &c.FeedID, &c.AuthorID, &c.RootID, &c.ReplyToID, &c.Deleted, &c.ReplyCount, &c.Content, &c.Version)
 			return c.ID, &c, err
 		},
 	}

@@ -128,14 +128,14 @@ func (commentRow) TableName() string { return "comments" }
 func newCommentRow(c social.Comment) commentRow {
 	return commentRow{
 		ID: c.ID, FeedID: c.FeedID, AuthorID: c.AuthorID, RootID: c.RootID, ReplyTo: c.ReplyToID, Deleted: c.Deleted,
-		Listed: c.Listed(), Replies: c.Replies, Content: c.Content, Version: c.Version,
+		Listed: c.Listed(), Replies: c.ReplyCount, Content: c.Content, Version: c.Version,
 	}
 }
 
 func (r commentRow) comment() *social.Comment {
 	return &social.Comment{
 		ID: r.ID, FeedID: r.FeedID, AuthorID: r.AuthorID, RootID: r.RootID, ReplyToID: r.ReplyTo, Deleted: r.Deleted,
-		Replies: r.Replies, Content: r.Content, Version: r.Version,
+		ReplyCount: r.Replies, Content: r.Content, Version: r.Version,
 	}
 }
 

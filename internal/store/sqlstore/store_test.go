@@ -28,6 +28,7 @@ var (
 	_ service.RelationStore = (*sqlstore.Store)(nil)
 	_ service.FeedStore     = (*sqlstore.Store)(nil)
 	_ service.LikeStore     = (*sqlstore.Store)(nil)
+	_ service.CommentStore  = (*sqlstore.Store)(nil)
 	_ service.Tx            = (*sqlstore.Tx)(nil)
 
 	_ service.Truth[social.PlayerID, *social.Player]       = sqlstore.Truth[social.PlayerID, *social.Player]{}
@@ -35,6 +36,7 @@ var (
 	_ service.Truth[social.FeedID, *social.Feed]           = sqlstore.Truth[social.FeedID, *social.Feed]{}
 	_ service.Truth[social.FeedID, *social.FeedBody]       = sqlstore.Truth[social.FeedID, *social.FeedBody]{}
 	_ service.Truth[social.FeedID, *social.FeedCounters]   = sqlstore.Truth[social.FeedID, *social.FeedCounters]{}
+	_ service.Truth[social.CommentID, *social.Comment]     = sqlstore.Truth[social.CommentID, *social.Comment]{}
 )
 
 // fixture is a migrated store with what tests do to it.
