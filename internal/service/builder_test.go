@@ -44,6 +44,14 @@ func (w *built) Grow(_ context.Context, _ int64, _ string, entries []social.Entr
 	return w.take(entries, floor)
 }
 
+// kinds notes the kinds of windows that were built.
+type kinds struct {
+	Observer
+	built []string
+}
+
+func (k *kinds) WindowBuilt(kind string) { k.built = append(k.built, kind) }
+
 // TestWindowsAreBuiltFromTheirNearEnd builds lists of the keys 1 to 2,500, with every second one left out.
 func TestWindowsAreBuiltFromTheirNearEnd(t *testing.T) {
 	var keys []int64
@@ -77,12 +85,13 @@ func TestWindowsAreBuiltFromTheirNearEnd(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			w := &built{done: cancel}
-			b := newBuilder(slog.New(slog.NewTextHandler(io.Discard, nil)))
+			w, seen := &built{done: cancel}, &kinds{}
+			b := newBuilder(slog.New(slog.NewTextHandler(io.Discard, nil)), seen)
 			c.want(b, w)
 			b.work(ctx)
 			require.Equal(t, c.floors, w.floors)
 			require.Equal(t, c.keys, w.keys)
+			require.Equal(t, []string{"list"}, seen.built)
 		})
 	}
 }
