@@ -30,7 +30,8 @@ type FarHandler interface {
 	Far(ctx context.Context, event social.Event, place []byte, save SavePlace) error
 }
 
-// SavePlace notes how far a far stage came. After an error the handler should return.
+// SavePlace notes how far a far stage came. An error, which may just mean that others have their turn, is
+// for the handler to return: the stage goes on from there later.
 type SavePlace = func(ctx context.Context, place []byte) error
 
 // Store keeps the events. Claims and their ends are told by the clock that the caller passes;
@@ -76,10 +77,12 @@ type limits struct {
 	// outlasts a pass.
 	alone, pass, nearLease time.Duration
 	nearBatch, nearAlone   int
-	// farLease is renewed at each third of it.
+	// farLease is renewed at each quarter of it. It is how long an actor's events wait when the process
+	// that ran one of them is killed.
 	farLease time.Duration
-	// chain is how many events of one actor a far worker runs before others have their turn.
-	chain int
+	// turn is how long a far worker runs events of one actor before others have theirs. An event waits
+	// for about turn times the actors before it over the workers.
+	turn time.Duration
 	// maxAttempts is the number of counted failures after which an event is dead.
 	maxAttempts int
 	// away is the pause after a store was found away.
@@ -96,7 +99,7 @@ var defaults = limits{
 	inline: 2 * time.Second,
 	alone:  2 * time.Second, pass: 10 * time.Second, nearLease: 15 * time.Second,
 	nearBatch: 200, nearAlone: 16,
-	farLease: 15 * time.Second, chain: 32,
+	farLease: 3 * time.Second, turn: 100 * time.Millisecond,
 	maxAttempts: 10, away: time.Second,
 	keep: 15 * time.Minute, purgeEvery: 30 * time.Second, measureEvery: 15 * time.Second,
 	purgeChunk: 1000, purgeChunks: 200,
