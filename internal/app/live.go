@@ -23,46 +23,59 @@ func (a *App) startLive(ctx context.Context, o Options, cache *redisstore.Store,
 
 // farStages are what workers do after events' near stages.
 func farStages(b *base, cache *redisstore.Store, registry *prometheus.Registry) map[social.EventKind]outbox.FarHandler {
-	push := &pusher{timelines: cache.Timelines(), logs: cache.Logs(), appends: prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "circle_live_log_appends_total", Help: "Entries written into the live logs of home pages, repeated ones included.",
-	})}
-	registry.MustRegister(push.appends)
+	push := &pusher{
+		cache: cache,
+		pushes: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "circle_fanout_pushes_total", Help: "Timelines that feeds were pushed to, repeated pushes included.",
+		}),
+		appends: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "circle_live_log_appends_total", Help: "Entries written into the live logs of home pages, repeated ones included.",
+		}),
+	}
+	registry.MustRegister(push.pushes, push.appends)
 	return map[social.EventKind]outbox.FarHandler{
 		social.EventFeed: &fanout.FeedFar{Heads: b.store.Feeds(), Fans: b.store, Pusher: push},
 	}
 }
 
-// pushesPerTrip bounds the players of one trip: the embedded Redis must answer in time too.
-const pushesPerTrip = 200
-
-// pusher is the fan-out's way to players: into the timelines that are there, then into the logs of
-// those who listen.
+// pusher is the fan-out's way to players: into the timelines that are there, and into the logs of those who
+// listen.
 type pusher struct {
-	timelines *redisstore.Windows
-	logs      *redisstore.Logs
-	appends   prometheus.Counter
+	cache           *redisstore.Store
+	pushes, appends prometheus.Counter
 }
 
 // Push implements fanout.Pusher. What was removed stays in timelines, where readers drop it.
 func (p *pusher) Push(ctx context.Context, players []social.PlayerID, entry social.LiveEntry, replay bool) error {
-	if entry.Kind != social.LiveFeedRemoved {
+	switch {
+	case entry.Kind != social.LiveFeedRemoved && !replay:
+		pushed, told, err := p.cache.PushHome(ctx, players, entry)
+		p.pushes.Add(float64(pushed))
+		p.appends.Add(float64(told))
+		return err
+	case !replay:
+		return p.tell(ctx, players, entry)
+	case entry.Kind != social.LiveFeedRemoved:
 		ids := make([]int64, len(players))
 		for i, player := range players {
 			ids[i] = int64(player)
 		}
-		if err := p.timelines.Push(ctx, ids, social.Entry{Member: entry.ID, Key: entry.ID}); err != nil {
-			return err
-		}
+		return p.cache.Timelines().Push(ctx, ids, social.Entry{Member: entry.ID, Key: entry.ID})
 	}
-	if replay {
-		return nil
-	}
+	return nil
+}
+
+// logsPerTrip bounds the logs of one trip: the embedded Redis must answer in time too.
+const logsPerTrip = 200
+
+// tell writes into logs alone.
+func (p *pusher) tell(ctx context.Context, players []social.PlayerID, entry social.LiveEntry) error {
 	homes := make([]social.LogID, len(players))
 	for i, player := range players {
 		homes[i] = social.LogID{Kind: social.LogHome, Of: int64(player)}
 	}
-	for some := range slices.Chunk(homes, pushesPerTrip) {
-		listening, err := p.logs.Append(ctx, some, entry)
+	for some := range slices.Chunk(homes, logsPerTrip) {
+		listening, err := p.cache.Logs().Append(ctx, some, entry)
 		if err != nil {
 			return err
 		}

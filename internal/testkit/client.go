@@ -1,11 +1,14 @@
 package testkit
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -112,4 +115,22 @@ func (a *App) post(token string, body []byte) (Answer, error) {
 	}
 	answer := Answer{Status: response.StatusCode, Raw: string(raw)}
 	return answer, json.Unmarshal(raw, &answer)
+}
+
+// Metric reads a metric, with its labels as /metrics shows them; 0 when it is not there.
+func (a *App) Metric(t testing.TB, name string) float64 {
+	t.Helper()
+	response, err := a.client.Get(a.URL + "/metrics")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		if text, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			value, err := strconv.ParseFloat(text, 64)
+			require.NoError(t, err)
+			return value
+		}
+	}
+	require.NoError(t, lines.Err())
+	return 0
 }

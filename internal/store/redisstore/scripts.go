@@ -146,7 +146,7 @@ return set
 type scripts struct {
 	reserveString, reserveField, putString, putField *redis.Script
 	appendLog, readLog                               *redis.Script
-	push, merge, remove                              *redis.Script
+	push, pushHome, merge, remove                    *redis.Script
 	begin, finish, resume, grow, move, renew         *redis.Script
 	raiseFence                                       *redis.Script
 	page, scores                                     *redis.Script // these only read
@@ -173,6 +173,7 @@ func newScripts(plain bool) scripts {
 		appendLog:     writing(luaAppendLog),
 		readLog:       writing(luaReadLog),
 		push:          writing(luaPush),
+		pushHome:      writing(luaPushHome),
 		merge:         writing(luaMerge),
 		remove:        writing(luaRemove),
 		begin:         writing(luaBegin),

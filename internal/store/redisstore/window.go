@@ -21,6 +21,10 @@ type Windows struct {
 	cap   int // entries a list may hold
 	// spread says that a list with a floor is to be kept otherwise, and so is unfinished.
 	spread bool
+	// few, unless it is 0, makes pushes cheap. A list of no more entries has no end, or is dropped; so it is
+	// for lists that are seldom shortened once they have an end. And a full list loses up to 15 entries more
+	// than it must.
+	few int
 }
 
 // order is how a list is ordered. Its text is its name in the scripts.
@@ -110,7 +114,7 @@ func keyOf(score any) int64 {
 
 // Timelines are the feeds on players' home pages, the newest 1,000.
 func (s *Store) Timelines() *Windows {
-	return &Windows{store: s, keys: timelineKeys, order: newest, cap: 1000}
+	return &Windows{store: s, keys: timelineKeys, order: newest, cap: 1000, few: 500}
 }
 
 // Profiles are the feeds that players made, the newest 20,000.

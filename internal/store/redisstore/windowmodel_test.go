@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,162 +11,6 @@ import (
 
 	"circle/internal/social"
 )
-
-// nearer orders entries as the list does.
-func (o order) nearer(a, b social.Entry) int {
-	if o == oldest {
-		return cmp.Compare(a.Key, b.Key)
-	}
-	return cmp.Compare(b.Key, a.Key)
-}
-
-// listModel is a list as a sorted slice.
-type listModel struct {
-	order           order
-	cap             int
-	building, whole bool
-	epoch           string
-	floor           int64
-	token           string
-	entries         []social.Entry
-	gone            map[int64]bool // removed while it is being built
-}
-
-func (l *listModel) beyond(key int64) bool {
-	if l.order == oldest {
-		return l.floor != 0 && key >= l.floor
-	}
-	return l.floor != 0 && key <= l.floor
-}
-
-func (l *listModel) find(member int64) int {
-	return slices.IndexFunc(l.entries, func(e social.Entry) bool { return e.Member == member })
-}
-
-// put adds entries as a push does; steps are visible only in what makes a building be given up.
-func (l *listModel) put(entries []social.Entry) {
-	for step := range slices.Chunk(entries, 16) {
-		for _, e := range step {
-			if !l.building && !l.whole {
-				return
-			}
-			if l.beyond(e.Key) {
-				l.token = ""
-				continue
-			}
-			switch i := l.find(e.Member); {
-			case i < 0:
-				l.entries = append(l.entries, e)
-			case l.entries[i].Key < e.Key:
-				l.entries[i] = e
-			}
-		}
-		l.trim()
-	}
-}
-
-func (l *listModel) trim() {
-	slices.SortFunc(l.entries, l.order.nearer)
-	if l.building && len(l.entries)+len(l.gone) > l.cap {
-		*l = listModel{order: l.order, cap: l.cap}
-	}
-	if len(l.entries) > l.cap {
-		l.floor, l.token = l.entries[l.cap].Key, ""
-		l.entries = l.entries[:l.cap]
-	}
-}
-
-func (l *listModel) remove(members []int64) {
-	for _, member := range members {
-		i := l.find(member)
-		switch {
-		case i >= 0:
-			l.entries = slices.Delete(l.entries, i, i+1)
-		case !l.building:
-			l.token = ""
-		}
-		if l.building {
-			l.gone[member] = true
-		}
-	}
-	l.trim()
-}
-
-func (l *listModel) begin(epoch, token string) bool {
-	if l.building || l.whole && l.epoch == epoch {
-		return false
-	}
-	*l = listModel{order: l.order, cap: l.cap, building: true, epoch: epoch, token: token, gone: map[int64]bool{}}
-	return true
-}
-
-func (l *listModel) finish(token string, entries []social.Entry, floor int64) bool {
-	if !l.building || l.token != token {
-		return false
-	}
-	epoch, _, _ := strings.Cut(token, ".")
-	gone := l.gone
-	l.building, l.whole, l.epoch, l.gone = false, true, epoch, nil
-	l.setFloor(floor)
-	l.entries = slices.DeleteFunc(l.entries, func(e social.Entry) bool { return l.beyond(e.Key) })
-	l.put(slices.DeleteFunc(slices.Clone(entries), func(e social.Entry) bool { return gone[e.Member] }))
-	return true
-}
-
-func (l *listModel) setFloor(floor int64) {
-	l.floor = floor
-	if floor == 0 {
-		l.token = ""
-	}
-}
-
-func (l *listModel) resume(epoch, token string) bool {
-	if !l.whole || l.epoch != epoch || l.floor == 0 || len(l.entries) >= l.cap {
-		return false
-	}
-	l.token = token
-	return true
-}
-
-func (l *listModel) grow(token string, entries []social.Entry, floor int64) bool {
-	if !l.whole || token == "" || l.token != token {
-		return false
-	}
-	l.setFloor(floor)
-	l.put(entries)
-	return true
-}
-
-// page is what a read should give.
-func (l *listModel) page(epoch string, ask social.WindowAsk) social.WindowPage {
-	if !l.whole || l.epoch != epoch {
-		return social.WindowPage{}
-	}
-	page := social.WindowPage{State: social.WindowWhole, Floor: l.floor, Size: len(l.entries)}
-	page.Unfinished = l.floor != 0 && len(l.entries) < l.cap-l.cap/8
-	for _, e := range l.entries {
-		if l.order.nearer(e, social.Entry{Key: ask.After}) > 0 {
-			page.Entries = append(page.Entries, e)
-		}
-	}
-	page.Ended = l.floor == 0 && len(page.Entries) <= ask.Limit
-	page.Entries = page.Entries[:min(len(page.Entries), ask.Limit)]
-	return page
-}
-
-// membership is what a question for a member should give.
-func (l *listModel) membership(epoch string, member int64) social.Membership {
-	if !l.whole || l.epoch != epoch {
-		return social.Membership{}
-	}
-	if i := l.find(member); i >= 0 {
-		return social.Membership{Presence: social.PresenceYes, Key: l.entries[i].Key}
-	}
-	if l.floor == 0 || l.order != players && !l.beyond(member) {
-		return social.Membership{Presence: social.PresenceNo}
-	}
-	return social.Membership{}
-}
 
 // windowMachine does the same to lists and to their models.
 type windowMachine struct {
@@ -313,7 +156,7 @@ func (m *windowMachine) actions() map[string]func(*rapid.T) {
 		"drop": func(r *rapid.T) {
 			id, model := m.list(r)
 			require.NoError(r, m.Drop(ctx, []int64{id}))
-			*model = listModel{order: m.order, cap: m.cap}
+			*model = listModel{order: m.order, cap: m.cap, few: m.few}
 		},
 		"renew": func(r *rapid.T) { require.NoError(r, m.Renew(ctx, m.ids())) },
 		"raise the epoch": func(*rapid.T) {
@@ -382,10 +225,11 @@ func TestWindowsAreSortedSlicesWithAFloor(t *testing.T) {
 				rapid.Check(t, func(r *rapid.T) {
 					first += 2
 					w.cap = rapid.SampledFrom([]int{1, 3, 10, 25}).Draw(r, "cap")
+					w.few = rapid.IntRange(0, w.cap/2).Draw(r, "few")
 					m := &windowMachine{fixture: f, Windows: w, first: first, epoch: w.epoch(), tokens: []string{"none"},
 						id: rapid.SampledFrom(scales).Draw(r, "scale")}
 					for range m.ids() {
-						m.models = append(m.models, &listModel{order: order, cap: w.cap})
+						m.models = append(m.models, &listModel{order: order, cap: w.cap, few: w.few})
 					}
 					r.Repeat(m.actions())
 					m.checkWalks(r)

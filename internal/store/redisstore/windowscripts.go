@@ -3,7 +3,7 @@ package redisstore
 // luaWindow is shared by the scripts that write windows. They all begin with
 //
 //	ARGV[1]  the order: newest, oldest or players
-//	ARGV[2]  how many entries a list may hold
+//	ARGV[2]  how many entries a list may hold, a space, and how many are few
 //
 // and take an entry as its score and its member. The first member of a list is its mark, which none
 // of its entries sorts before:
@@ -15,11 +15,18 @@ package redisstore
 // What was removed while a list is being built is not added from what its builder has read. It may be
 // among the entries all the same: then it was pushed later.
 //
-// A list without a mark is no list. Numbers are read with tonumber where they may begin with zeros,
+// A list without a mark is no list. Where any number is few, a list that has an end and no more entries
+// than that is dropped, so the floor of a short list is known to be 0 without a look at its mark; and a full list loses some more
+// than it must, so that not every push has to write the mark anew.
+//
+// Numbers are read with tonumber where they may begin with zeros,
 // and by arithmetic where they may have an exponent: the embedded server takes the one for octal in
 // arithmetic and the other for no number in tonumber.
 const luaWindow = `
-local order, cap = ARGV[1], tonumber(ARGV[2])
+local order = ARGV[1]
+local cap, few = ARGV[2]:match('^(%d+) (%d+)$')
+cap, few = tonumber(cap), tonumber(few)
+local room = few > 0 and math.min(15, math.floor(cap / 20)) or 0
 local head = order == 'players' and '-inf' or '0'
 
 local function id(score, member)
@@ -67,6 +74,7 @@ end
 local function trim(list)
   local extra = redis.call('ZCARD', list.key) - 1 - cap
   if extra <= 0 then return end
+  extra = extra + room
   if list.building then
     redis.call('DEL', list.key)
     list.ended = true
@@ -75,6 +83,13 @@ local function trim(list)
   local nearest = redis.call('ZRANGE', list.key, -extra, -extra, 'WITHSCORES')
   redis.call('ZREMRANGEBYRANK', list.key, -extra, -1)
   set_floor(list, id(nearest[2], nearest[1]), '')
+end
+
+-- Drops a list that has become short but has an end.
+local function shrunk(list)
+  if few == 0 or list.floor == 0 or redis.call('ZCARD', list.key) > few + 1 then return false end
+  redis.call('DEL', list.key)
+  return true
 end
 
 -- Of two scores of a member the lower one stays: that of the later edge or like.
@@ -111,24 +126,54 @@ local function put(list, first, gone)
 end
 `
 
-// luaPush adds an entry to each list that is whole or being built, whatever its epoch. It does what
-// luaMerge does, in as few steps as may be. In Cluster it is called with one key.
+// luaPushOne is shared by the scripts that push. It does what luaMerge does, in as few steps as may be,
+// and says whether there is a list.
 //
-//	KEYS[i]     a list
 //	ARGV[3, 4]  score and member
-const luaPush = luaWindow + `
+const luaPushOne = luaWindow + `
 local call, score, member = redis.call, ARGV[3], ARGV[4]
 local new = id(score, member)
-for _, key in ipairs(KEYS) do
-  local mark = call('ZRANGE', key, 0, 0)[1]
-  if mark then
-    if beyond(tonumber(mark:match('^!%d+:(%d+)') or 0), new) then
-      unhand(open(key))
-    elseif call('ZADD', key, 'LT', score, member) > 0 and call('ZCARD', key) > cap + 1 then
-      trim(open(key))
-    end
+local short = few > 0 and few + 1 or 0
+local function push(key)
+  local count = call('ZCARD', key)
+  if count == 0 then return false end
+  if count > short and beyond(tonumber(call('ZRANGE', key, 0, 0)[1]:match('^!%d+:(%d+)') or 0), new) then
+    unhand(open(key))
+  elseif order == 'players' then
+    call('ZADD', key, 'LT', score, member)
+  else
+    call('ZADD', key, score, member)
   end
+  if count > cap then trim(open(key)) end
+  return true
 end
+`
+
+// luaPush adds an entry to each list that is whole or being built, whatever its epoch. In Cluster it is
+// called with one key.
+//
+//	KEYS[i]  a list
+const luaPush = luaPushOne + `
+for _, key in ipairs(KEYS) do push(key) end
+`
+
+// luaPushHome is luaPush that also appends to the logs that have a mark. In Cluster it is called with one
+// list and one log, which share a slot.
+//
+//	KEYS[i]    for the first half lists, for the second their players' logs
+//	ARGV[5]    the log's entry
+//	ARGV[6]    how many entries a log keeps
+//
+// Result: how many lists there are, and how many logs have a mark.
+const luaPushHome = luaPushOne + luaAppend + `
+local half = #KEYS / 2
+local heard = call('EXISTS', unpack(KEYS, half + 1)) > 0
+local pushed, told = 0, 0
+for i = 1, half do
+  if push(KEYS[i]) then pushed = pushed + 1 end
+  if heard and append(KEYS[half + i], ARGV[5], ARGV[6]) then told = told + 1 end
+end
+return {pushed, told}
 `
 
 // luaMerge adds entries to a list that is whole or being built, whatever its epoch.
@@ -159,7 +204,7 @@ for _, key in ipairs(KEYS) do
     if list.building then
       redis.call('ZADD', key, unpack(noted))
       trim(list)
-    elseif found < #members then
+    elseif not shrunk(list) and found < #members then
       unhand(list)
     end
   end
@@ -193,7 +238,7 @@ return 1
 //	ARGV[7]       where the range of what is at or beyond the floor begins
 //	ARGV[8, 9 …]  score and member of each entry, nearest first
 //
-// Result: 1; 0 when it is not being built with this token.
+// Result: 1; 0 when it is not being built with this token, or was dropped.
 const luaFinish = luaWindow + `
 local key = KEYS[1]
 local list = open(key)
@@ -211,6 +256,7 @@ if list.floor ~= 0 then
   redis.call(order == 'players' and 'ZREMRANGEBYSCORE' or 'ZREMRANGEBYLEX', key, ARGV[7], order == 'players' and '+inf' or '+')
 end
 put(list, 8, gone)
+if shrunk(list) then return 0 end
 redis.call('EXPIRE', key, ARGV[5])
 return 1
 `
@@ -224,7 +270,7 @@ return 1
 // Result: the floor as text; empty when the list is not whole, has no end or is full.
 const luaResume = luaWindow + `
 local list = open(KEYS[1])
-if not list or list.epoch ~= ARGV[3] or list.floor == 0 or redis.call('ZCARD', KEYS[1]) > cap then return '' end
+if not list or list.epoch ~= ARGV[3] or list.floor == 0 or redis.call('ZCARD', KEYS[1]) > cap - room then return '' end
 set_floor(list, list.floor, ARGV[4])
 return string.format('%.0f', list.floor)
 `

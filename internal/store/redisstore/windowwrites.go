@@ -145,11 +145,16 @@ func (w *Windows) token(epoch string) string {
 // batch prepares runs of a writing script on at most the given number of lists a call.
 func (w *Windows) batch(script *redis.Script, most int, args ...any) *batch {
 	b := &batch{server: w.server(), keys: w.keys, script: script, most: 1,
-		shared: append([]any{string(w.order), w.cap}, args...)}
+		shared: append(w.shared(), args...)}
 	if b.server.single {
 		b.most = most
 	}
 	return b
+}
+
+// shared are the arguments that all writing scripts begin with.
+func (w *Windows) shared() []any {
+	return []any{string(w.order), strconv.Itoa(w.cap) + " " + strconv.Itoa(w.few)}
 }
 
 // one runs a writing script on one list and returns its reply, nil after an error.
