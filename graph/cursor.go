@@ -24,6 +24,10 @@ const (
 	listHomeLive
 	listComments
 	listReplies
+	listInbox
+	listConversations
+	listMessages
+	listInboxLive
 )
 
 // list names one list: its kind, whose it is, and, where the order is the viewer's own, for whom.

@@ -69,6 +69,19 @@ func nodeLoad(id string) (nodeLoader, error) {
 	case social.KindLike:
 		key, err := social.ParseLikeKey(id)
 		return func(ctx context.Context, l *loader.Loaders) (model.Node, error) { return node(l.Likes.Load(ctx, key)) }, err
+	case social.KindMessage:
+		key, err := social.ParseMessageID(id)
+		return func(ctx context.Context, l *loader.Loaders) (model.Node, error) {
+			return node(l.Messages.Load(ctx, key))
+		}, err
+	case social.KindConversation:
+		key, err := social.ParseConversationKey(id)
+		return func(ctx context.Context, l *loader.Loaders) (model.Node, error) {
+			if key.Player != social.ViewerFrom(ctx).Player {
+				return nil, nil
+			}
+			return node(l.Conversations.Load(ctx, key.Peer))
+		}, err
 	}
 	return nil, social.Fail(social.CodeBadUserInput, "This is not an id.")
 }

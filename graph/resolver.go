@@ -66,6 +66,12 @@ func (r *Resolver) LikeConnection() generated.LikeConnectionResolver { return li
 // Mutation implements generated.ResolverRoot.
 func (r *Resolver) Mutation() generated.MutationResolver { return mutationResolver{r} }
 
+// Message implements generated.ResolverRoot.
+func (r *Resolver) Message() generated.MessageResolver { return messageResolver{} }
+
+// Conversation implements generated.ResolverRoot.
+func (r *Resolver) Conversation() generated.ConversationResolver { return conversationResolver{r} }
+
 // Player implements generated.ResolverRoot.
 func (r *Resolver) Player() generated.PlayerResolver { return playerResolver{r} }
 
@@ -87,7 +93,7 @@ func (r *Resolver) Session() generated.SessionResolver { return sessionResolver{
 func (r *Resolver) Subscription() generated.SubscriptionResolver { return subscriptionResolver{r} }
 
 // Viewer implements generated.ResolverRoot.
-func (r *Resolver) Viewer() generated.ViewerResolver { return viewerResolver{} }
+func (r *Resolver) Viewer() generated.ViewerResolver { return viewerResolver{r} }
 
 // Loading gives every answer, and every mutation within one, loaders of its own. An event of a subscription
 // is an answer; what feeds it takes turns with what sends it.

@@ -7,7 +7,7 @@ import (
 	"circle/internal/social"
 )
 
-type viewerResolver struct{}
+type viewerResolver struct{ *Resolver }
 
 func (viewerResolver) Player(ctx context.Context, obj *social.Viewer) (*social.Player, error) {
 	return loader.From(ctx).Players.Load(ctx, obj.Player)

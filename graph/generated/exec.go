@@ -33,9 +33,11 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 type ResolverRoot interface {
 	Comment() CommentResolver
 	CommentConnection() CommentConnectionResolver
+	Conversation() ConversationResolver
 	Feed() FeedResolver
 	Like() LikeResolver
 	LikeConnection() LikeConnectionResolver
+	Message() MessageResolver
 	Mutation() MutationResolver
 	Player() PlayerResolver
 	PlayerConnection() PlayerConnectionResolver
@@ -80,6 +82,30 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
+	Conversation struct {
+		Key         func(childComplexity int) int
+		LastMessage func(childComplexity int) int
+		Messages    func(childComplexity int, first int, after *string) int
+		Peer        func(childComplexity int) int
+		Unread      func(childComplexity int) int
+	}
+
+	ConversationConnection struct {
+		Edges    func(childComplexity int) int
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	ConversationEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	ConversationPayload struct {
+		Conversation func(childComplexity int) int
+		UserErrors   func(childComplexity int) int
+	}
+
 	DeleteCommentPayload struct {
 		Comment          func(childComplexity int) int
 		DeletedCommentID func(childComplexity int) int
@@ -89,6 +115,11 @@ type ComplexityRoot struct {
 	DeleteFeedPayload struct {
 		DeletedFeedID func(childComplexity int) int
 		UserErrors    func(childComplexity int) int
+	}
+
+	DeleteMessagePayload struct {
+		DeletedMessageID func(childComplexity int) int
+		UserErrors       func(childComplexity int) int
 	}
 
 	Feed struct {
@@ -171,21 +202,59 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
+	Message struct {
+		Content   func(childComplexity int) int
+		ID        func(childComplexity int) int
+		ReadAt    func(childComplexity int) int
+		Recipient func(childComplexity int) int
+		Sender    func(childComplexity int) int
+		SentAt    func(childComplexity int) int
+	}
+
+	MessageConnection struct {
+		Edges    func(childComplexity int) int
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	MessageEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	MessagePayload struct {
+		Message    func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	MessageReceived struct {
+		Cursor  func(childComplexity int) int
+		Message func(childComplexity int) int
+	}
+
+	MessageRemoved struct {
+		Cursor    func(childComplexity int) int
+		MessageID func(childComplexity int) int
+	}
+
 	Mutation struct {
-		CreateComment  func(childComplexity int, input model.CreateCommentInput) int
-		CreateFeed     func(childComplexity int, input model.CreateFeedInput) int
-		DeleteComment  func(childComplexity int, input model.CommentInput) int
-		DeleteFeed     func(childComplexity int, input model.FeedInput) int
-		EditFeed       func(childComplexity int, input model.EditFeedInput) int
-		FollowPlayer   func(childComplexity int, input model.PlayerInput) int
-		LikeFeed       func(childComplexity int, input model.FeedInput) int
-		LogIn          func(childComplexity int, input model.LogInInput) int
-		LogOut         func(childComplexity int) int
-		RefreshSession func(childComplexity int, input model.RefreshSessionInput) int
-		SignUp         func(childComplexity int, input model.SignUpInput) int
-		UnfollowPlayer func(childComplexity int, input model.PlayerInput) int
-		UnlikeFeed     func(childComplexity int, input model.FeedInput) int
-		UpdateProfile  func(childComplexity int, input model.UpdateProfileInput) int
+		CreateComment        func(childComplexity int, input model.CreateCommentInput) int
+		CreateFeed           func(childComplexity int, input model.CreateFeedInput) int
+		DeleteComment        func(childComplexity int, input model.CommentInput) int
+		DeleteFeed           func(childComplexity int, input model.FeedInput) int
+		DeleteMessage        func(childComplexity int, input model.MessageInput) int
+		EditFeed             func(childComplexity int, input model.EditFeedInput) int
+		FollowPlayer         func(childComplexity int, input model.PlayerInput) int
+		LikeFeed             func(childComplexity int, input model.FeedInput) int
+		LogIn                func(childComplexity int, input model.LogInInput) int
+		LogOut               func(childComplexity int) int
+		MarkConversationRead func(childComplexity int, input model.MarkConversationReadInput) int
+		RefreshSession       func(childComplexity int, input model.RefreshSessionInput) int
+		SendMessage          func(childComplexity int, input model.SendMessageInput) int
+		SignUp               func(childComplexity int, input model.SignUpInput) int
+		UnfollowPlayer       func(childComplexity int, input model.PlayerInput) int
+		UnlikeFeed           func(childComplexity int, input model.FeedInput) int
+		UpdateProfile        func(childComplexity int, input model.UpdateProfileInput) int
 	}
 
 	PageInfo struct {
@@ -265,6 +334,23 @@ type ComplexityRoot struct {
 
 	Subscription struct {
 		HomeFeedUpdated func(childComplexity int, since *string) int
+		InboxUpdated    func(childComplexity int, since *string) int
+	}
+
+	UnreadCounts struct {
+		Comment func(childComplexity int) int
+		Follow  func(childComplexity int) int
+		Gift    func(childComplexity int) int
+		Like    func(childComplexity int) int
+		Message func(childComplexity int) int
+		Reply   func(childComplexity int) int
+		System  func(childComplexity int) int
+		Total   func(childComplexity int) int
+	}
+
+	UnreadCountsChanged struct {
+		Cursor       func(childComplexity int) int
+		UnreadCounts func(childComplexity int) int
 	}
 
 	UserError struct {
@@ -274,8 +360,11 @@ type ComplexityRoot struct {
 	}
 
 	Viewer struct {
-		Player func(childComplexity int) int
-		Role   func(childComplexity int) int
+		Conversations func(childComplexity int, first int, after *string) int
+		Inbox         func(childComplexity int, first int, after *string) int
+		Player        func(childComplexity int) int
+		Role          func(childComplexity int) int
+		UnreadCounts  func(childComplexity int) int
 	}
 }
 
@@ -294,6 +383,12 @@ type CommentResolver interface {
 }
 type CommentConnectionResolver interface {
 	TotalCount(ctx context.Context, obj *model.CommentConnection) (int, error)
+}
+type ConversationResolver interface {
+	Peer(ctx context.Context, obj *social.Conversation) (*social.Player, error)
+	LastMessage(ctx context.Context, obj *social.Conversation) (*social.Message, error)
+
+	Messages(ctx context.Context, obj *social.Conversation, first int, after *string) (*model.MessageConnection, error)
 }
 type FeedResolver interface {
 	Author(ctx context.Context, obj *social.Feed) (*social.Player, error)
@@ -316,6 +411,12 @@ type LikeConnectionResolver interface {
 	TotalCount(ctx context.Context, obj *model.LikeConnection) (int, error)
 	FriendCount(ctx context.Context, obj *model.LikeConnection) (int, error)
 }
+type MessageResolver interface {
+	Sender(ctx context.Context, obj *social.Message) (*social.Player, error)
+	Recipient(ctx context.Context, obj *social.Message) (*social.Player, error)
+
+	ReadAt(ctx context.Context, obj *social.Message) (*time.Time, error)
+}
 type MutationResolver interface {
 	SignUp(ctx context.Context, input model.SignUpInput) (*model.SessionPayload, error)
 	LogIn(ctx context.Context, input model.LogInInput) (*model.SessionPayload, error)
@@ -331,6 +432,9 @@ type MutationResolver interface {
 	UnlikeFeed(ctx context.Context, input model.FeedInput) (*model.FeedPayload, error)
 	CreateComment(ctx context.Context, input model.CreateCommentInput) (*model.CommentPayload, error)
 	DeleteComment(ctx context.Context, input model.CommentInput) (*model.DeleteCommentPayload, error)
+	SendMessage(ctx context.Context, input model.SendMessageInput) (*model.MessagePayload, error)
+	DeleteMessage(ctx context.Context, input model.MessageInput) (*model.DeleteMessagePayload, error)
+	MarkConversationRead(ctx context.Context, input model.MarkConversationReadInput) (*model.ConversationPayload, error)
 }
 type PlayerResolver interface {
 	Bio(ctx context.Context, obj *social.Player) (string, error)
@@ -369,9 +473,14 @@ type SessionResolver interface {
 }
 type SubscriptionResolver interface {
 	HomeFeedUpdated(ctx context.Context, since *string) (<-chan model.HomeFeedEvent, error)
+	InboxUpdated(ctx context.Context, since *string) (<-chan model.InboxEvent, error)
 }
 type ViewerResolver interface {
 	Player(ctx context.Context, obj *social.Viewer) (*social.Player, error)
+
+	UnreadCounts(ctx context.Context, obj *social.Viewer) (*social.UnreadCounts, error)
+	Inbox(ctx context.Context, obj *social.Viewer, first int, after *string) (*model.MessageConnection, error)
+	Conversations(ctx context.Context, obj *social.Viewer, first int, after *string) (*model.ConversationConnection, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -509,6 +618,87 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CommentPayload.UserErrors(childComplexity), true
 
+	case "Conversation.id":
+		if e.ComplexityRoot.Conversation.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Conversation.Key(childComplexity), true
+	case "Conversation.lastMessage":
+		if e.ComplexityRoot.Conversation.LastMessage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Conversation.LastMessage(childComplexity), true
+	case "Conversation.messages":
+		if e.ComplexityRoot.Conversation.Messages == nil {
+			break
+		}
+
+		args, err := ec.field_Conversation_messages_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Conversation.Messages(childComplexity, args["first"].(int), args["after"].(*string)), true
+	case "Conversation.peer":
+		if e.ComplexityRoot.Conversation.Peer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Conversation.Peer(childComplexity), true
+	case "Conversation.unreadCount":
+		if e.ComplexityRoot.Conversation.Unread == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Conversation.Unread(childComplexity), true
+
+	case "ConversationConnection.edges":
+		if e.ComplexityRoot.ConversationConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConversationConnection.Edges(childComplexity), true
+	case "ConversationConnection.nodes":
+		if e.ComplexityRoot.ConversationConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConversationConnection.Nodes(childComplexity), true
+	case "ConversationConnection.pageInfo":
+		if e.ComplexityRoot.ConversationConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConversationConnection.PageInfo(childComplexity), true
+
+	case "ConversationEdge.cursor":
+		if e.ComplexityRoot.ConversationEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConversationEdge.Cursor(childComplexity), true
+	case "ConversationEdge.node":
+		if e.ComplexityRoot.ConversationEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConversationEdge.Node(childComplexity), true
+
+	case "ConversationPayload.conversation":
+		if e.ComplexityRoot.ConversationPayload.Conversation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConversationPayload.Conversation(childComplexity), true
+	case "ConversationPayload.userErrors":
+		if e.ComplexityRoot.ConversationPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConversationPayload.UserErrors(childComplexity), true
+
 	case "DeleteCommentPayload.comment":
 		if e.ComplexityRoot.DeleteCommentPayload.Comment == nil {
 			break
@@ -540,6 +730,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteFeedPayload.UserErrors(childComplexity), true
+
+	case "DeleteMessagePayload.deletedMessageId":
+		if e.ComplexityRoot.DeleteMessagePayload.DeletedMessageID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteMessagePayload.DeletedMessageID(childComplexity), true
+	case "DeleteMessagePayload.userErrors":
+		if e.ComplexityRoot.DeleteMessagePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteMessagePayload.UserErrors(childComplexity), true
 
 	case "Feed.author":
 		if e.ComplexityRoot.Feed.Author == nil {
@@ -832,6 +1035,114 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.LogOutPayload.UserErrors(childComplexity), true
 
+	case "Message.content":
+		if e.ComplexityRoot.Message.Content == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Message.Content(childComplexity), true
+	case "Message.id":
+		if e.ComplexityRoot.Message.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Message.ID(childComplexity), true
+	case "Message.readAt":
+		if e.ComplexityRoot.Message.ReadAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Message.ReadAt(childComplexity), true
+	case "Message.recipient":
+		if e.ComplexityRoot.Message.Recipient == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Message.Recipient(childComplexity), true
+	case "Message.sender":
+		if e.ComplexityRoot.Message.Sender == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Message.Sender(childComplexity), true
+	case "Message.sentAt":
+		if e.ComplexityRoot.Message.SentAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Message.SentAt(childComplexity), true
+
+	case "MessageConnection.edges":
+		if e.ComplexityRoot.MessageConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MessageConnection.Edges(childComplexity), true
+	case "MessageConnection.nodes":
+		if e.ComplexityRoot.MessageConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MessageConnection.Nodes(childComplexity), true
+	case "MessageConnection.pageInfo":
+		if e.ComplexityRoot.MessageConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MessageConnection.PageInfo(childComplexity), true
+
+	case "MessageEdge.cursor":
+		if e.ComplexityRoot.MessageEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MessageEdge.Cursor(childComplexity), true
+	case "MessageEdge.node":
+		if e.ComplexityRoot.MessageEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MessageEdge.Node(childComplexity), true
+
+	case "MessagePayload.message":
+		if e.ComplexityRoot.MessagePayload.Message == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MessagePayload.Message(childComplexity), true
+	case "MessagePayload.userErrors":
+		if e.ComplexityRoot.MessagePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MessagePayload.UserErrors(childComplexity), true
+
+	case "MessageReceived.cursor":
+		if e.ComplexityRoot.MessageReceived.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MessageReceived.Cursor(childComplexity), true
+	case "MessageReceived.message":
+		if e.ComplexityRoot.MessageReceived.Message == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MessageReceived.Message(childComplexity), true
+
+	case "MessageRemoved.cursor":
+		if e.ComplexityRoot.MessageRemoved.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MessageRemoved.Cursor(childComplexity), true
+	case "MessageRemoved.messageId":
+		if e.ComplexityRoot.MessageRemoved.MessageID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MessageRemoved.MessageID(childComplexity), true
+
 	case "Mutation.createComment":
 		if e.ComplexityRoot.Mutation.CreateComment == nil {
 			break
@@ -876,6 +1187,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteFeed(childComplexity, args["input"].(model.FeedInput)), true
+	case "Mutation.deleteMessage":
+		if e.ComplexityRoot.Mutation.DeleteMessage == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteMessage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteMessage(childComplexity, args["input"].(model.MessageInput)), true
 	case "Mutation.editFeed":
 		if e.ComplexityRoot.Mutation.EditFeed == nil {
 			break
@@ -926,6 +1248,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.LogOut(childComplexity), true
+	case "Mutation.markConversationRead":
+		if e.ComplexityRoot.Mutation.MarkConversationRead == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_markConversationRead_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.MarkConversationRead(childComplexity, args["input"].(model.MarkConversationReadInput)), true
 	case "Mutation.refreshSession":
 		if e.ComplexityRoot.Mutation.RefreshSession == nil {
 			break
@@ -937,6 +1270,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RefreshSession(childComplexity, args["input"].(model.RefreshSessionInput)), true
+	case "Mutation.sendMessage":
+		if e.ComplexityRoot.Mutation.SendMessage == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_sendMessage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SendMessage(childComplexity, args["input"].(model.SendMessageInput)), true
 	case "Mutation.signUp":
 		if e.ComplexityRoot.Mutation.SignUp == nil {
 			break
@@ -1319,6 +1663,79 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscription.HomeFeedUpdated(childComplexity, args["since"].(*string)), true
+	case "Subscription.inboxUpdated":
+		if e.ComplexityRoot.Subscription.InboxUpdated == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_inboxUpdated_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.InboxUpdated(childComplexity, args["since"].(*string)), true
+
+	case "UnreadCounts.comment":
+		if e.ComplexityRoot.UnreadCounts.Comment == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnreadCounts.Comment(childComplexity), true
+	case "UnreadCounts.follow":
+		if e.ComplexityRoot.UnreadCounts.Follow == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnreadCounts.Follow(childComplexity), true
+	case "UnreadCounts.gift":
+		if e.ComplexityRoot.UnreadCounts.Gift == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnreadCounts.Gift(childComplexity), true
+	case "UnreadCounts.like":
+		if e.ComplexityRoot.UnreadCounts.Like == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnreadCounts.Like(childComplexity), true
+	case "UnreadCounts.message":
+		if e.ComplexityRoot.UnreadCounts.Message == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnreadCounts.Message(childComplexity), true
+	case "UnreadCounts.reply":
+		if e.ComplexityRoot.UnreadCounts.Reply == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnreadCounts.Reply(childComplexity), true
+	case "UnreadCounts.system":
+		if e.ComplexityRoot.UnreadCounts.System == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnreadCounts.System(childComplexity), true
+	case "UnreadCounts.total":
+		if e.ComplexityRoot.UnreadCounts.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnreadCounts.Total(childComplexity), true
+
+	case "UnreadCountsChanged.cursor":
+		if e.ComplexityRoot.UnreadCountsChanged.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnreadCountsChanged.Cursor(childComplexity), true
+	case "UnreadCountsChanged.unreadCounts":
+		if e.ComplexityRoot.UnreadCountsChanged.UnreadCounts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnreadCountsChanged.UnreadCounts(childComplexity), true
 
 	case "UserError.code":
 		if e.ComplexityRoot.UserError.Code == nil {
@@ -1339,6 +1756,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UserError.Message(childComplexity), true
 
+	case "Viewer.conversations":
+		if e.ComplexityRoot.Viewer.Conversations == nil {
+			break
+		}
+
+		args, err := ec.field_Viewer_conversations_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Viewer.Conversations(childComplexity, args["first"].(int), args["after"].(*string)), true
+	case "Viewer.inbox":
+		if e.ComplexityRoot.Viewer.Inbox == nil {
+			break
+		}
+
+		args, err := ec.field_Viewer_inbox_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Viewer.Inbox(childComplexity, args["first"].(int), args["after"].(*string)), true
 	case "Viewer.player":
 		if e.ComplexityRoot.Viewer.Player == nil {
 			break
@@ -1351,6 +1790,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Viewer.Role(childComplexity), true
+	case "Viewer.unreadCounts":
+		if e.ComplexityRoot.Viewer.UnreadCounts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.UnreadCounts(childComplexity), true
 
 	}
 	return 0, false
@@ -1367,8 +1812,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			graphql.NewInputUnmarshaler("EditFeedInput", ec.unmarshalInputEditFeedInput),
 			graphql.NewInputUnmarshaler("FeedInput", ec.unmarshalInputFeedInput),
 			graphql.NewInputUnmarshaler("LogInInput", ec.unmarshalInputLogInInput),
+			graphql.NewInputUnmarshaler("MarkConversationReadInput", ec.unmarshalInputMarkConversationReadInput),
+			graphql.NewInputUnmarshaler("MessageInput", ec.unmarshalInputMessageInput),
 			graphql.NewInputUnmarshaler("PlayerInput", ec.unmarshalInputPlayerInput),
 			graphql.NewInputUnmarshaler("RefreshSessionInput", ec.unmarshalInputRefreshSessionInput),
+			graphql.NewInputUnmarshaler("SendMessageInput", ec.unmarshalInputSendMessageInput),
 			graphql.NewInputUnmarshaler("SignUpInput", ec.unmarshalInputSignUpInput),
 			graphql.NewInputUnmarshaler("UpdateProfileInput", ec.unmarshalInputUpdateProfileInput),
 		)
@@ -1826,6 +2274,99 @@ type CommentEdge {
   node: Comment!
 }
 
+# ---------------------------------------------------------------- messages
+
+"A private message, which only its sender and its recipient see. Kept for 30 days."
+type Message implements Node {
+  "The global id."
+  id: ID!
+  "Who sent it; null once erased."
+  sender: Player
+  "Who received it; null once erased."
+  recipient: Player
+  "The text, at most 5,000 characters."
+  content: String!
+  "When it was sent."
+  sentAt: Time!
+  "When the recipient read it; null until then."
+  readAt: Time
+}
+
+"A page of messages."
+type MessageConnection {
+  "The messages with their places."
+  edges: [MessageEdge!]!
+  "The messages alone."
+  nodes: [Message!]!
+  "Where this page stands."
+  pageInfo: PageInfo!
+}
+
+"A message in a list."
+type MessageEdge {
+  "The message's place."
+  cursor: Cursor!
+  "The message."
+  node: Message!
+}
+
+"The viewer's messages with another player. It is there as long as the viewer sees a message in it."
+type Conversation implements Node {
+  "The global id, which is the viewer's own: the peer's conversation with the viewer has another."
+  id: ID!
+  "The other player; null once erased."
+  peer: Player
+  "The newest message that the viewer sees; null if it has just gone."
+  lastMessage: Message
+  "Messages of the peer that the viewer sees and has not read. Exact."
+  unreadCount: Int!
+  "The messages that the viewer sees, newest first."
+  messages(
+    "How many, 1 to 100."
+    first: Int! = 20
+    "The place to go on from."
+    after: Cursor
+  ): MessageConnection!
+}
+
+"A page of conversations."
+type ConversationConnection {
+  "The conversations with their places."
+  edges: [ConversationEdge!]!
+  "The conversations alone."
+  nodes: [Conversation!]!
+  "Where this page stands."
+  pageInfo: PageInfo!
+}
+
+"A conversation in a list. Its place changes with each new message."
+type ConversationEdge {
+  "The conversation's place."
+  cursor: Cursor!
+  "The conversation."
+  node: Conversation!
+}
+
+"Unread notifications by kind (a group counts once) and unread messages. Exact and uncapped."
+type UnreadCounts {
+  "The sum of all others."
+  total: Int!
+  "Likes of the viewer's feeds."
+  like: Int!
+  "Comments on the viewer's feeds."
+  comment: Int!
+  "Answers to the viewer's comments."
+  reply: Int!
+  "New fans."
+  follow: Int!
+  "Unread messages, over all conversations."
+  message: Int!
+  "Gifts."
+  gift: Int!
+  "What the operators announce."
+  system: Int!
+}
+
 # ---------------------------------------------------------------- the viewer
 
 "What a player may do beyond what every player may; each role includes those before it."
@@ -1846,6 +2387,22 @@ type Viewer {
   player: Player!
   "What the player may do."
   role: Role!
+  "What the player has not read. Exact."
+  unreadCounts: UnreadCounts!
+  "Messages received in the last 30 days, newest first."
+  inbox(
+    "How many, 1 to 100."
+    first: Int! = 20
+    "The place to go on from."
+    after: Cursor
+  ): MessageConnection!
+  "Conversations in which the player sees a message, the one with the newest message first."
+  conversations(
+    "How many, 1 to 100."
+    first: Int! = 20
+    "The place to go on from."
+    after: Cursor
+  ): ConversationConnection!
 }
 
 # ---------------------------------------------------------------- roots
@@ -1957,6 +2514,22 @@ type Mutation {
     "What to do it with."
     input: CommentInput!
   ): DeleteCommentPayload!
+
+  "Sends a private message."
+  sendMessage(
+    "What to do it with."
+    input: SendMessageInput!
+  ): MessagePayload!
+  "Deletes a message: one that the viewer sent for both, one that the viewer received for the viewer alone."
+  deleteMessage(
+    "What to do it with."
+    input: MessageInput!
+  ): DeleteMessagePayload!
+  "Marks all messages of one of the viewer's conversations as read."
+  markConversationRead(
+    "What to do it with."
+    input: MarkConversationReadInput!
+  ): ConversationPayload!
 }
 
 """
@@ -1972,6 +2545,14 @@ type Subscription {
     "The cursor of the last event that was taken."
     since: Cursor
   ): HomeFeedEvent!
+  """
+  Live messages and unread counts. With since, what was missed follows StreamStarted, or a StreamGap says that all
+  must be read again. UNAUTHENTICATED for an anonymous viewer.
+  """
+  inboxUpdated(
+    "The cursor of the last event that was taken."
+    since: Cursor
+  ): InboxEvent!
 }
 
 # ---------------------------------------------------------------- live events
@@ -1989,6 +2570,33 @@ type StreamStarted {
 type StreamGap {
   "The stream's place now."
   cursor: Cursor!
+}
+
+"What happens to the viewer's messages. Each event's cursor is the place right behind it."
+union InboxEvent = StreamStarted | MessageReceived | MessageRemoved | UnreadCountsChanged | StreamGap
+
+"A message to the viewer is new."
+type MessageReceived {
+  "The place behind this event."
+  cursor: Cursor!
+  "The message."
+  message: Message!
+}
+
+"A message is gone for the viewer."
+type MessageRemoved {
+  "The place behind this event."
+  cursor: Cursor!
+  "The message's id."
+  messageId: ID!
+}
+
+"What the viewer has not read is another number now."
+type UnreadCountsChanged {
+  "The place behind this event."
+  cursor: Cursor!
+  "The counts as they are now."
+  unreadCounts: UnreadCounts!
 }
 
 "A feed is new. It stands where its edge's cursor says, which need not be the top of the page."
@@ -2099,6 +2707,28 @@ input CommentInput {
   commentId: ID!
 }
 
+"A new message."
+input SendMessageInput {
+  "The player who receives it."
+  recipientId: ID!
+  "1 to 5,000 characters."
+  content: String!
+  "1 to 255 characters. The same key gives the same message; with other input IDEMPOTENCY_CONFLICT."
+  idempotencyKey: String
+}
+
+"A message."
+input MessageInput {
+  "The message's id."
+  messageId: ID!
+}
+
+"A conversation of which all is read."
+input MarkConversationReadInput {
+  "The conversation's id."
+  conversationId: ID!
+}
+
 # ---------------------------------------------------------------- payloads
 
 "A login."
@@ -2165,6 +2795,30 @@ type DeleteCommentPayload {
   deletedCommentId: ID
   "The emptied comment where answers keep it."
   comment: Comment
+  "Why it failed; empty on success."
+  userErrors: [UserError!]!
+}
+
+"What came of it."
+type MessagePayload {
+  "The message; null on failure."
+  message: Message
+  "Why it failed; empty on success."
+  userErrors: [UserError!]!
+}
+
+"What came of it."
+type DeleteMessagePayload {
+  "The id of what is gone; null on failure."
+  deletedMessageId: ID
+  "Why it failed; empty on success."
+  userErrors: [UserError!]!
+}
+
+"What came of it."
+type ConversationPayload {
+  "The conversation as it is now; null where unknown."
+  conversation: Conversation
   "Why it failed; empty on success."
   userErrors: [UserError!]!
 }
@@ -2236,6 +2890,54 @@ func (ec *executionContext) childFields_CommentPayload(ctx context.Context, fiel
 	return nil, fmt.Errorf("no field named %q was found under type CommentPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_Conversation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Conversation_id(ctx, field)
+	case "peer":
+		return ec.fieldContext_Conversation_peer(ctx, field)
+	case "lastMessage":
+		return ec.fieldContext_Conversation_lastMessage(ctx, field)
+	case "unreadCount":
+		return ec.fieldContext_Conversation_unreadCount(ctx, field)
+	case "messages":
+		return ec.fieldContext_Conversation_messages(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Conversation", field.Name)
+}
+
+func (ec *executionContext) childFields_ConversationConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ConversationConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_ConversationConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ConversationConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConversationConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_ConversationEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_ConversationEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_ConversationEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConversationEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_ConversationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "conversation":
+		return ec.fieldContext_ConversationPayload_conversation(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_ConversationPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConversationPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeleteCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deletedCommentId":
@@ -2256,6 +2958,16 @@ func (ec *executionContext) childFields_DeleteFeedPayload(ctx context.Context, f
 		return ec.fieldContext_DeleteFeedPayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteFeedPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteMessagePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedMessageId":
+		return ec.fieldContext_DeleteMessagePayload_deletedMessageId(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_DeleteMessagePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteMessagePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Feed(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2388,6 +3100,56 @@ func (ec *executionContext) childFields_LogOutPayload(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type LogOutPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_Message(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Message_id(ctx, field)
+	case "sender":
+		return ec.fieldContext_Message_sender(ctx, field)
+	case "recipient":
+		return ec.fieldContext_Message_recipient(ctx, field)
+	case "content":
+		return ec.fieldContext_Message_content(ctx, field)
+	case "sentAt":
+		return ec.fieldContext_Message_sentAt(ctx, field)
+	case "readAt":
+		return ec.fieldContext_Message_readAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Message", field.Name)
+}
+
+func (ec *executionContext) childFields_MessageConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_MessageConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_MessageConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_MessageConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MessageConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_MessageEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_MessageEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_MessageEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MessageEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_MessagePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "message":
+		return ec.fieldContext_MessagePayload_message(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_MessagePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MessagePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -2504,6 +3266,28 @@ func (ec *executionContext) childFields_SessionPayload(ctx context.Context, fiel
 	return nil, fmt.Errorf("no field named %q was found under type SessionPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_UnreadCounts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "total":
+		return ec.fieldContext_UnreadCounts_total(ctx, field)
+	case "like":
+		return ec.fieldContext_UnreadCounts_like(ctx, field)
+	case "comment":
+		return ec.fieldContext_UnreadCounts_comment(ctx, field)
+	case "reply":
+		return ec.fieldContext_UnreadCounts_reply(ctx, field)
+	case "follow":
+		return ec.fieldContext_UnreadCounts_follow(ctx, field)
+	case "message":
+		return ec.fieldContext_UnreadCounts_message(ctx, field)
+	case "gift":
+		return ec.fieldContext_UnreadCounts_gift(ctx, field)
+	case "system":
+		return ec.fieldContext_UnreadCounts_system(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UnreadCounts", field.Name)
+}
+
 func (ec *executionContext) childFields_UserError(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "code":
@@ -2522,6 +3306,12 @@ func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphq
 		return ec.fieldContext_Viewer_player(ctx, field)
 	case "role":
 		return ec.fieldContext_Viewer_role(ctx, field)
+	case "unreadCounts":
+		return ec.fieldContext_Viewer_unreadCounts(ctx, field)
+	case "inbox":
+		return ec.fieldContext_Viewer_inbox(ctx, field)
+	case "conversations":
+		return ec.fieldContext_Viewer_conversations(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
 }
@@ -2643,6 +3433,28 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 // region    ***************************** args.gotpl *****************************
 
 func (ec *executionContext) field_Comment_replies_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOCursor2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Conversation_messages_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
@@ -2786,6 +3598,20 @@ func (ec *executionContext) field_Mutation_deleteFeed_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_deleteMessage_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.MessageInput, error) {
+			return ec.unmarshalNMessageInput2circleᚋgraphᚋmodelᚐMessageInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_editFeed_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2842,12 +3668,40 @@ func (ec *executionContext) field_Mutation_logIn_args(ctx context.Context, rawAr
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_markConversationRead_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.MarkConversationReadInput, error) {
+			return ec.unmarshalNMarkConversationReadInput2circleᚋgraphᚋmodelᚐMarkConversationReadInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_refreshSession_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.RefreshSessionInput, error) {
 			return ec.unmarshalNRefreshSessionInput2circleᚋgraphᚋmodelᚐRefreshSessionInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_sendMessage_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.SendMessageInput, error) {
+			return ec.unmarshalNSendMessageInput2circleᚋgraphᚋmodelᚐSendMessageInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -3103,6 +3957,64 @@ func (ec *executionContext) field_Subscription_homeFeedUpdated_args(ctx context.
 		return nil, err
 	}
 	args["since"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Subscription_inboxUpdated_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "since",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOCursor2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["since"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Viewer_conversations_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOCursor2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Viewer_inbox_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOCursor2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
 	return args, nil
 }
 
@@ -3705,6 +4617,375 @@ func (ec *executionContext) fieldContext_CommentPayload_userErrors(_ context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Conversation_id(ctx context.Context, field graphql.CollectedField, obj *social.Conversation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Conversation_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Key(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v social.ConversationKey) graphql.Marshaler {
+			return ec.marshalNID2circleᚋinternalᚋsocialᚐConversationKey(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Conversation_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Conversation", field, true, false, "ID")
+}
+
+func (ec *executionContext) _Conversation_peer(ctx context.Context, field graphql.CollectedField, obj *social.Conversation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Conversation_peer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Conversation().Peer(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Player) graphql.Marshaler {
+			return ec.marshalOPlayer2ᚖcircleᚋinternalᚋsocialᚐPlayer(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Conversation_peer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Conversation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Player(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Conversation_lastMessage(ctx context.Context, field graphql.CollectedField, obj *social.Conversation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Conversation_lastMessage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Conversation().LastMessage(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Message) graphql.Marshaler {
+			return ec.marshalOMessage2ᚖcircleᚋinternalᚋsocialᚐMessage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Conversation_lastMessage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Conversation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Message(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Conversation_unreadCount(ctx context.Context, field graphql.CollectedField, obj *social.Conversation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Conversation_unreadCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Unread, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Conversation_unreadCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Conversation", field, false, false, "Int")
+}
+
+func (ec *executionContext) _Conversation_messages(ctx context.Context, field graphql.CollectedField, obj *social.Conversation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Conversation_messages(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Conversation().Messages(ctx, obj, fc.Args["first"].(int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.MessageConnection) graphql.Marshaler {
+			return ec.marshalNMessageConnection2ᚖcircleᚋgraphᚋmodelᚐMessageConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Conversation_messages(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Conversation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MessageConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Conversation_messages_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConversationConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.ConversationConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConversationConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.ConversationEdge) graphql.Marshaler {
+			return ec.marshalNConversationEdge2ᚕᚖcircleᚋgraphᚋmodelᚐConversationEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConversationConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConversationConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ConversationEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConversationConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.ConversationConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConversationConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*social.Conversation) graphql.Marshaler {
+			return ec.marshalNConversation2ᚕᚖcircleᚋinternalᚋsocialᚐConversationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConversationConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConversationConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Conversation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConversationConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.ConversationConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConversationConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcircleᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConversationConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConversationConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConversationEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.ConversationEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConversationEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCursor2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConversationEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConversationEdge", field, false, false, "Cursor")
+}
+
+func (ec *executionContext) _ConversationEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.ConversationEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConversationEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Conversation) graphql.Marshaler {
+			return ec.marshalNConversation2ᚖcircleᚋinternalᚋsocialᚐConversation(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConversationEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConversationEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Conversation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConversationPayload_conversation(ctx context.Context, field graphql.CollectedField, obj *model.ConversationPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConversationPayload_conversation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Conversation, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Conversation) graphql.Marshaler {
+			return ec.marshalOConversation2ᚖcircleᚋinternalᚋsocialᚐConversation(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConversationPayload_conversation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConversationPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Conversation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConversationPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.ConversationPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConversationPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*social.Error) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖcircleᚋinternalᚋsocialᚐErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConversationPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConversationPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _DeleteCommentPayload_deletedCommentId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteCommentPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3837,6 +5118,61 @@ func (ec *executionContext) _DeleteFeedPayload_userErrors(ctx context.Context, f
 func (ec *executionContext) fieldContext_DeleteFeedPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "DeleteFeedPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeleteMessagePayload_deletedMessageId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteMessagePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteMessagePayload_deletedMessageId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedMessageID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteMessagePayload_deletedMessageId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteMessagePayload", field, false, false, "ID")
+}
+
+func (ec *executionContext) _DeleteMessagePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.DeleteMessagePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteMessagePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*social.Error) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖcircleᚋinternalᚋsocialᚐErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteMessagePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteMessagePayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -5066,6 +6402,478 @@ func (ec *executionContext) fieldContext_LogOutPayload_userErrors(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _Message_id(ctx context.Context, field graphql.CollectedField, obj *social.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Message_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v social.MessageID) graphql.Marshaler {
+			return ec.marshalNID2circleᚋinternalᚋsocialᚐMessageID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Message_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Message", field, false, false, "ID")
+}
+
+func (ec *executionContext) _Message_sender(ctx context.Context, field graphql.CollectedField, obj *social.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Message_sender(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Message().Sender(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Player) graphql.Marshaler {
+			return ec.marshalOPlayer2ᚖcircleᚋinternalᚋsocialᚐPlayer(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Message_sender(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Message",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Player(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Message_recipient(ctx context.Context, field graphql.CollectedField, obj *social.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Message_recipient(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Message().Recipient(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Player) graphql.Marshaler {
+			return ec.marshalOPlayer2ᚖcircleᚋinternalᚋsocialᚐPlayer(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Message_recipient(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Message",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Player(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Message_content(ctx context.Context, field graphql.CollectedField, obj *social.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Message_content(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Content, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Message_content(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Message", field, false, false, "String")
+}
+
+func (ec *executionContext) _Message_sentAt(ctx context.Context, field graphql.CollectedField, obj *social.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Message_sentAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SentAt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Message_sentAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Message", field, true, false, "Time")
+}
+
+func (ec *executionContext) _Message_readAt(ctx context.Context, field graphql.CollectedField, obj *social.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Message_readAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Message().ReadAt(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Message_readAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Message", field, true, true, "Time")
+}
+
+func (ec *executionContext) _MessageConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.MessageConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MessageConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.MessageEdge) graphql.Marshaler {
+			return ec.marshalNMessageEdge2ᚕᚖcircleᚋgraphᚋmodelᚐMessageEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MessageConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MessageConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MessageEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MessageConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.MessageConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MessageConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*social.Message) graphql.Marshaler {
+			return ec.marshalNMessage2ᚕᚖcircleᚋinternalᚋsocialᚐMessageᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MessageConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MessageConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Message(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MessageConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.MessageConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MessageConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖcircleᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MessageConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MessageConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MessageEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.MessageEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MessageEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCursor2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MessageEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MessageEdge", field, false, false, "Cursor")
+}
+
+func (ec *executionContext) _MessageEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.MessageEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MessageEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Message) graphql.Marshaler {
+			return ec.marshalNMessage2ᚖcircleᚋinternalᚋsocialᚐMessage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MessageEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MessageEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Message(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MessagePayload_message(ctx context.Context, field graphql.CollectedField, obj *model.MessagePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MessagePayload_message(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Message, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Message) graphql.Marshaler {
+			return ec.marshalOMessage2ᚖcircleᚋinternalᚋsocialᚐMessage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_MessagePayload_message(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MessagePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Message(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MessagePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.MessagePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MessagePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*social.Error) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖcircleᚋinternalᚋsocialᚐErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MessagePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MessagePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MessageReceived_cursor(ctx context.Context, field graphql.CollectedField, obj *model.MessageReceived) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MessageReceived_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCursor2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MessageReceived_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MessageReceived", field, false, false, "Cursor")
+}
+
+func (ec *executionContext) _MessageReceived_message(ctx context.Context, field graphql.CollectedField, obj *model.MessageReceived) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MessageReceived_message(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Message, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Message) graphql.Marshaler {
+			return ec.marshalNMessage2ᚖcircleᚋinternalᚋsocialᚐMessage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MessageReceived_message(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MessageReceived",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Message(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MessageRemoved_cursor(ctx context.Context, field graphql.CollectedField, obj *model.MessageRemoved) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MessageRemoved_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCursor2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MessageRemoved_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MessageRemoved", field, false, false, "Cursor")
+}
+
+func (ec *executionContext) _MessageRemoved_messageId(ctx context.Context, field graphql.CollectedField, obj *model.MessageRemoved) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MessageRemoved_messageId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MessageID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MessageRemoved_messageId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MessageRemoved", field, false, false, "ID")
+}
+
 func (ec *executionContext) _Mutation_signUp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5664,6 +7472,138 @@ func (ec *executionContext) fieldContext_Mutation_deleteComment(ctx context.Cont
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deleteComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_sendMessage(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_sendMessage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SendMessage(ctx, fc.Args["input"].(model.SendMessageInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.MessagePayload) graphql.Marshaler {
+			return ec.marshalNMessagePayload2ᚖcircleᚋgraphᚋmodelᚐMessagePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_sendMessage(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MessagePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_sendMessage_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteMessage(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteMessage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteMessage(ctx, fc.Args["input"].(model.MessageInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteMessagePayload) graphql.Marshaler {
+			return ec.marshalNDeleteMessagePayload2ᚖcircleᚋgraphᚋmodelᚐDeleteMessagePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteMessage(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeleteMessagePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteMessage_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_markConversationRead(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_markConversationRead(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().MarkConversationRead(ctx, fc.Args["input"].(model.MarkConversationReadInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ConversationPayload) graphql.Marshaler {
+			return ec.marshalNConversationPayload2ᚖcircleᚋgraphᚋmodelᚐConversationPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_markConversationRead(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ConversationPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_markConversationRead_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -7104,6 +9044,289 @@ func (ec *executionContext) fieldContext_Subscription_homeFeedUpdated(ctx contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Subscription_inboxUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_inboxUpdated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscription().InboxUpdated(ctx, fc.Args["since"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.InboxEvent) graphql.Marshaler {
+			return ec.marshalNInboxEvent2circleᚋgraphᚋmodelᚐInboxEvent(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_inboxUpdated(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type InboxEvent does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscription_inboxUpdated_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UnreadCounts_total(ctx context.Context, field graphql.CollectedField, obj *social.UnreadCounts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnreadCounts_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnreadCounts_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UnreadCounts", field, true, false, "Int")
+}
+
+func (ec *executionContext) _UnreadCounts_like(ctx context.Context, field graphql.CollectedField, obj *social.UnreadCounts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnreadCounts_like(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Like, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnreadCounts_like(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UnreadCounts", field, false, false, "Int")
+}
+
+func (ec *executionContext) _UnreadCounts_comment(ctx context.Context, field graphql.CollectedField, obj *social.UnreadCounts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnreadCounts_comment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Comment, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnreadCounts_comment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UnreadCounts", field, false, false, "Int")
+}
+
+func (ec *executionContext) _UnreadCounts_reply(ctx context.Context, field graphql.CollectedField, obj *social.UnreadCounts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnreadCounts_reply(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reply, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnreadCounts_reply(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UnreadCounts", field, false, false, "Int")
+}
+
+func (ec *executionContext) _UnreadCounts_follow(ctx context.Context, field graphql.CollectedField, obj *social.UnreadCounts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnreadCounts_follow(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Follow, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnreadCounts_follow(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UnreadCounts", field, false, false, "Int")
+}
+
+func (ec *executionContext) _UnreadCounts_message(ctx context.Context, field graphql.CollectedField, obj *social.UnreadCounts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnreadCounts_message(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Message, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnreadCounts_message(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UnreadCounts", field, false, false, "Int")
+}
+
+func (ec *executionContext) _UnreadCounts_gift(ctx context.Context, field graphql.CollectedField, obj *social.UnreadCounts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnreadCounts_gift(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Gift, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnreadCounts_gift(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UnreadCounts", field, false, false, "Int")
+}
+
+func (ec *executionContext) _UnreadCounts_system(ctx context.Context, field graphql.CollectedField, obj *social.UnreadCounts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnreadCounts_system(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.System, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnreadCounts_system(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UnreadCounts", field, false, false, "Int")
+}
+
+func (ec *executionContext) _UnreadCountsChanged_cursor(ctx context.Context, field graphql.CollectedField, obj *model.UnreadCountsChanged) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnreadCountsChanged_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCursor2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnreadCountsChanged_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UnreadCountsChanged", field, false, false, "Cursor")
+}
+
+func (ec *executionContext) _UnreadCountsChanged_unreadCounts(ctx context.Context, field graphql.CollectedField, obj *model.UnreadCountsChanged) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnreadCountsChanged_unreadCounts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UnreadCounts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.UnreadCounts) graphql.Marshaler {
+			return ec.marshalNUnreadCounts2ᚖcircleᚋinternalᚋsocialᚐUnreadCounts(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnreadCountsChanged_unreadCounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnreadCountsChanged",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UnreadCounts(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _UserError_code(ctx context.Context, field graphql.CollectedField, obj *social.Error) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -7226,6 +9449,126 @@ func (ec *executionContext) _Viewer_role(ctx context.Context, field graphql.Coll
 }
 func (ec *executionContext) fieldContext_Viewer_role(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Viewer", field, false, false, "Role")
+}
+
+func (ec *executionContext) _Viewer_unreadCounts(ctx context.Context, field graphql.CollectedField, obj *social.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_unreadCounts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Viewer().UnreadCounts(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.UnreadCounts) graphql.Marshaler {
+			return ec.marshalNUnreadCounts2ᚖcircleᚋinternalᚋsocialᚐUnreadCounts(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_unreadCounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Viewer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UnreadCounts(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Viewer_inbox(ctx context.Context, field graphql.CollectedField, obj *social.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_inbox(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Viewer().Inbox(ctx, obj, fc.Args["first"].(int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.MessageConnection) graphql.Marshaler {
+			return ec.marshalNMessageConnection2ᚖcircleᚋgraphᚋmodelᚐMessageConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_inbox(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Viewer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MessageConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Viewer_inbox_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Viewer_conversations(ctx context.Context, field graphql.CollectedField, obj *social.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_conversations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Viewer().Conversations(ctx, obj, fc.Args["first"].(int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ConversationConnection) graphql.Marshaler {
+			return ec.marshalNConversationConnection2ᚖcircleᚋgraphᚋmodelᚐConversationConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_conversations(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Viewer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ConversationConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Viewer_conversations_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
@@ -8606,6 +10949,90 @@ func UnmarshalLogInInput(ctx context.Context, raw any) (model.LogInInput, error)
 	return out, err
 }
 
+func (ec *executionContext) unmarshalInputMarkConversationReadInput(ctx context.Context, obj any) (model.MarkConversationReadInput, error) {
+	var it model.MarkConversationReadInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"conversationId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "conversationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("conversationId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConversationID = data
+		}
+	}
+	return it, nil
+}
+
+// UnmarshalMarkConversationReadInput unmarshals raw into the MarkConversationReadInput input type, using the
+// unmarshaler bound to ctx's request. Call it from a resolver to decode an input
+// object that was not passed as a field argument.
+//
+// ctx must come from a gqlgen request; outside one there is no unmarshaler to use
+// and the returned error says so.
+func UnmarshalMarkConversationReadInput(ctx context.Context, raw any) (model.MarkConversationReadInput, error) {
+	var out model.MarkConversationReadInput
+	err := graphql.UnmarshalNamedInputFromContext(ctx, "MarkConversationReadInput", raw, &out)
+	return out, err
+}
+
+func (ec *executionContext) unmarshalInputMessageInput(ctx context.Context, obj any) (model.MessageInput, error) {
+	var it model.MessageInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"messageId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "messageId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("messageId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MessageID = data
+		}
+	}
+	return it, nil
+}
+
+// UnmarshalMessageInput unmarshals raw into the MessageInput input type, using the
+// unmarshaler bound to ctx's request. Call it from a resolver to decode an input
+// object that was not passed as a field argument.
+//
+// ctx must come from a gqlgen request; outside one there is no unmarshaler to use
+// and the returned error says so.
+func UnmarshalMessageInput(ctx context.Context, raw any) (model.MessageInput, error) {
+	var out model.MessageInput
+	err := graphql.UnmarshalNamedInputFromContext(ctx, "MessageInput", raw, &out)
+	return out, err
+}
+
 func (ec *executionContext) unmarshalInputPlayerInput(ctx context.Context, obj any) (model.PlayerInput, error) {
 	var it model.PlayerInput
 	if obj == nil {
@@ -8687,6 +11114,62 @@ func (ec *executionContext) unmarshalInputRefreshSessionInput(ctx context.Contex
 func UnmarshalRefreshSessionInput(ctx context.Context, raw any) (model.RefreshSessionInput, error) {
 	var out model.RefreshSessionInput
 	err := graphql.UnmarshalNamedInputFromContext(ctx, "RefreshSessionInput", raw, &out)
+	return out, err
+}
+
+func (ec *executionContext) unmarshalInputSendMessageInput(ctx context.Context, obj any) (model.SendMessageInput, error) {
+	var it model.SendMessageInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"recipientId", "content", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "recipientId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RecipientID = data
+		case "content":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("content"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Content = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+// UnmarshalSendMessageInput unmarshals raw into the SendMessageInput input type, using the
+// unmarshaler bound to ctx's request. Call it from a resolver to decode an input
+// object that was not passed as a field argument.
+//
+// ctx must come from a gqlgen request; outside one there is no unmarshaler to use
+// and the returned error says so.
+func UnmarshalSendMessageInput(ctx context.Context, raw any) (model.SendMessageInput, error) {
+	var out model.SendMessageInput
+	err := graphql.UnmarshalNamedInputFromContext(ctx, "SendMessageInput", raw, &out)
 	return out, err
 }
 
@@ -8854,6 +11337,54 @@ func (ec *executionContext) _HomeFeedEvent(ctx context.Context, sel ast.Selectio
 	}
 }
 
+func (ec *executionContext) _InboxEvent(ctx context.Context, sel ast.SelectionSet, obj model.InboxEvent) graphql.Marshaler {
+	switch obj := (obj).(type) {
+	case nil:
+		return graphql.Null
+	case model.UnreadCountsChanged:
+		return ec._UnreadCountsChanged(ctx, sel, &obj)
+	case *model.UnreadCountsChanged:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._UnreadCountsChanged(ctx, sel, obj)
+	case model.StreamStarted:
+		return ec._StreamStarted(ctx, sel, &obj)
+	case *model.StreamStarted:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._StreamStarted(ctx, sel, obj)
+	case model.StreamGap:
+		return ec._StreamGap(ctx, sel, &obj)
+	case *model.StreamGap:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._StreamGap(ctx, sel, obj)
+	case model.MessageRemoved:
+		return ec._MessageRemoved(ctx, sel, &obj)
+	case *model.MessageRemoved:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._MessageRemoved(ctx, sel, obj)
+	case model.MessageReceived:
+		return ec._MessageReceived(ctx, sel, &obj)
+	case *model.MessageReceived:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._MessageReceived(ctx, sel, obj)
+	default:
+		if typedObj, ok := obj.(graphql.Marshaler); ok {
+			return typedObj
+		} else {
+			panic(fmt.Errorf("unexpected type %T; non-generated variants of InboxEvent must implement graphql.Marshaler", obj))
+		}
+	}
+}
+
 func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj model.Node) graphql.Marshaler {
 	switch obj := (obj).(type) {
 	case nil:
@@ -8865,6 +11396,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Player(ctx, sel, obj)
+	case social.Message:
+		return ec._Message(ctx, sel, &obj)
+	case *social.Message:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Message(ctx, sel, obj)
 	case social.Like:
 		return ec._Like(ctx, sel, &obj)
 	case *social.Like:
@@ -8879,6 +11417,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Feed(ctx, sel, obj)
+	case social.Conversation:
+		return ec._Conversation(ctx, sel, &obj)
+	case *social.Conversation:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Conversation(ctx, sel, obj)
 	case social.Comment:
 		return ec._Comment(ctx, sel, &obj)
 	case *social.Comment:
@@ -9107,6 +11652,181 @@ func (ec *executionContext) _CommentPayload(ctx context.Context, sel ast.Selecti
 	return out
 }
 
+var conversationImplementors = []string{"Conversation", "Node"}
+
+func (ec *executionContext) _Conversation(ctx context.Context, sel ast.SelectionSet, obj *social.Conversation) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, conversationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Conversation")
+		case "id":
+			out.Values[i] = ec._Conversation_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "peer":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Conversation_peer(ctx, field, obj)
+				})
+		case "lastMessage":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Conversation_lastMessage(ctx, field, obj)
+				})
+		case "unreadCount":
+			out.Values[i] = ec._Conversation_unreadCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "messages":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Conversation_messages(ctx, field, obj)
+				})
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var conversationConnectionImplementors = []string{"ConversationConnection"}
+
+func (ec *executionContext) _ConversationConnection(ctx context.Context, sel ast.SelectionSet, obj *model.ConversationConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, conversationConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ConversationConnection")
+		case "edges":
+			out.Values[i] = ec._ConversationConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodes":
+			out.Values[i] = ec._ConversationConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._ConversationConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var conversationEdgeImplementors = []string{"ConversationEdge"}
+
+func (ec *executionContext) _ConversationEdge(ctx context.Context, sel ast.SelectionSet, obj *model.ConversationEdge) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, conversationEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ConversationEdge")
+		case "cursor":
+			out.Values[i] = ec._ConversationEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._ConversationEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var conversationPayloadImplementors = []string{"ConversationPayload"}
+
+func (ec *executionContext) _ConversationPayload(ctx context.Context, sel ast.SelectionSet, obj *model.ConversationPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, conversationPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ConversationPayload")
+		case "conversation":
+			out.Values[i] = ec._ConversationPayload_conversation(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._ConversationPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var deleteCommentPayloadImplementors = []string{"DeleteCommentPayload"}
 
 func (ec *executionContext) _DeleteCommentPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteCommentPayload) graphql.Marshaler {
@@ -9168,6 +11888,44 @@ func (ec *executionContext) _DeleteFeedPayload(ctx context.Context, sel ast.Sele
 			}
 		case "userErrors":
 			out.Values[i] = ec._DeleteFeedPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var deleteMessagePayloadImplementors = []string{"DeleteMessagePayload"}
+
+func (ec *executionContext) _DeleteMessagePayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteMessagePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteMessagePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteMessagePayload")
+		case "deletedMessageId":
+			out.Values[i] = ec._DeleteMessagePayload_deletedMessageId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._DeleteMessagePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -9757,6 +12515,262 @@ func (ec *executionContext) _LogOutPayload(ctx context.Context, sel ast.Selectio
 	return out
 }
 
+var messageImplementors = []string{"Message", "Node"}
+
+func (ec *executionContext) _Message(ctx context.Context, sel ast.SelectionSet, obj *social.Message) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, messageImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Message")
+		case "id":
+			out.Values[i] = ec._Message_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "sender":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Message_sender(ctx, field, obj)
+				})
+		case "recipient":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Message_recipient(ctx, field, obj)
+				})
+		case "content":
+			out.Values[i] = ec._Message_content(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "sentAt":
+			out.Values[i] = ec._Message_sentAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "readAt":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Message_readAt(ctx, field, obj)
+				})
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var messageConnectionImplementors = []string{"MessageConnection"}
+
+func (ec *executionContext) _MessageConnection(ctx context.Context, sel ast.SelectionSet, obj *model.MessageConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, messageConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MessageConnection")
+		case "edges":
+			out.Values[i] = ec._MessageConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodes":
+			out.Values[i] = ec._MessageConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._MessageConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var messageEdgeImplementors = []string{"MessageEdge"}
+
+func (ec *executionContext) _MessageEdge(ctx context.Context, sel ast.SelectionSet, obj *model.MessageEdge) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, messageEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MessageEdge")
+		case "cursor":
+			out.Values[i] = ec._MessageEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._MessageEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var messagePayloadImplementors = []string{"MessagePayload"}
+
+func (ec *executionContext) _MessagePayload(ctx context.Context, sel ast.SelectionSet, obj *model.MessagePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, messagePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MessagePayload")
+		case "message":
+			out.Values[i] = ec._MessagePayload_message(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._MessagePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var messageReceivedImplementors = []string{"MessageReceived", "InboxEvent"}
+
+func (ec *executionContext) _MessageReceived(ctx context.Context, sel ast.SelectionSet, obj *model.MessageReceived) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, messageReceivedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MessageReceived")
+		case "cursor":
+			out.Values[i] = ec._MessageReceived_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "message":
+			out.Values[i] = ec._MessageReceived_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var messageRemovedImplementors = []string{"MessageRemoved", "InboxEvent"}
+
+func (ec *executionContext) _MessageRemoved(ctx context.Context, sel ast.SelectionSet, obj *model.MessageRemoved) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, messageRemovedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MessageRemoved")
+		case "cursor":
+			out.Values[i] = ec._MessageRemoved_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "messageId":
+			out.Values[i] = ec._MessageRemoved_messageId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var mutationImplementors = []string{"Mutation"}
 
 func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
@@ -9870,6 +12884,27 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deleteComment":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteComment(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sendMessage":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_sendMessage(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deleteMessage":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteMessage(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "markConversationRead":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_markConversationRead(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -10376,7 +13411,7 @@ func (ec *executionContext) _SessionPayload(ctx context.Context, sel ast.Selecti
 	return out
 }
 
-var streamGapImplementors = []string{"StreamGap", "HomeFeedEvent"}
+var streamGapImplementors = []string{"StreamGap", "HomeFeedEvent", "InboxEvent"}
 
 func (ec *executionContext) _StreamGap(ctx context.Context, sel ast.SelectionSet, obj *model.StreamGap) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, streamGapImplementors)
@@ -10409,7 +13444,7 @@ func (ec *executionContext) _StreamGap(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
-var streamStartedImplementors = []string{"StreamStarted", "HomeFeedEvent"}
+var streamStartedImplementors = []string{"StreamStarted", "HomeFeedEvent", "InboxEvent"}
 
 func (ec *executionContext) _StreamStarted(ctx context.Context, sel ast.SelectionSet, obj *model.StreamStarted) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, streamStartedImplementors)
@@ -10457,9 +13492,117 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 	switch fields[0].Name {
 	case "homeFeedUpdated":
 		return ec._Subscription_homeFeedUpdated(ctx, fields[0])
+	case "inboxUpdated":
+		return ec._Subscription_inboxUpdated(ctx, fields[0])
 	default:
 		panic("unknown field " + strconv.Quote(fields[0].Name))
 	}
+}
+
+var unreadCountsImplementors = []string{"UnreadCounts"}
+
+func (ec *executionContext) _UnreadCounts(ctx context.Context, sel ast.SelectionSet, obj *social.UnreadCounts) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, unreadCountsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UnreadCounts")
+		case "total":
+			out.Values[i] = ec._UnreadCounts_total(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "like":
+			out.Values[i] = ec._UnreadCounts_like(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "comment":
+			out.Values[i] = ec._UnreadCounts_comment(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reply":
+			out.Values[i] = ec._UnreadCounts_reply(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "follow":
+			out.Values[i] = ec._UnreadCounts_follow(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "message":
+			out.Values[i] = ec._UnreadCounts_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "gift":
+			out.Values[i] = ec._UnreadCounts_gift(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "system":
+			out.Values[i] = ec._UnreadCounts_system(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var unreadCountsChangedImplementors = []string{"UnreadCountsChanged", "InboxEvent"}
+
+func (ec *executionContext) _UnreadCountsChanged(ctx context.Context, sel ast.SelectionSet, obj *model.UnreadCountsChanged) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, unreadCountsChangedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UnreadCountsChanged")
+		case "cursor":
+			out.Values[i] = ec._UnreadCountsChanged_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unreadCounts":
+			out.Values[i] = ec._UnreadCountsChanged_unreadCounts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
 }
 
 var userErrorImplementors = []string{"UserError"}
@@ -10527,6 +13670,24 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "unreadCounts":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Viewer_unreadCounts(ctx, field, obj)
+				})
+		case "inbox":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Viewer_inbox(ctx, field, obj)
+				})
+		case "conversations":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Viewer_conversations(ctx, field, obj)
+				})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -10989,6 +14150,70 @@ func (ec *executionContext) marshalNCommentPayload2ᚖcircleᚋgraphᚋmodelᚐC
 	return ec._CommentPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNConversation2ᚕᚖcircleᚋinternalᚋsocialᚐConversationᚄ(ctx context.Context, sel ast.SelectionSet, v []*social.Conversation) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNConversation2ᚖcircleᚋinternalᚋsocialᚐConversation(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNConversation2ᚖcircleᚋinternalᚋsocialᚐConversation(ctx context.Context, sel ast.SelectionSet, v *social.Conversation) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "Conversation!")
+		return graphql.Null
+	}
+	return ec._Conversation(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNConversationConnection2ᚖcircleᚋgraphᚋmodelᚐConversationConnection(ctx context.Context, sel ast.SelectionSet, v *model.ConversationConnection) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "ConversationConnection!")
+		return graphql.Null
+	}
+	return ec._ConversationConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNConversationEdge2ᚕᚖcircleᚋgraphᚋmodelᚐConversationEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.ConversationEdge) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNConversationEdge2ᚖcircleᚋgraphᚋmodelᚐConversationEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNConversationEdge2ᚖcircleᚋgraphᚋmodelᚐConversationEdge(ctx context.Context, sel ast.SelectionSet, v *model.ConversationEdge) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "ConversationEdge!")
+		return graphql.Null
+	}
+	return ec._ConversationEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNConversationPayload2ᚖcircleᚋgraphᚋmodelᚐConversationPayload(ctx context.Context, sel ast.SelectionSet, v *model.ConversationPayload) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "ConversationPayload!")
+		return graphql.Null
+	}
+	return ec._ConversationPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNCreateCommentInput2circleᚋgraphᚋmodelᚐCreateCommentInput(ctx context.Context, v any) (model.CreateCommentInput, error) {
 	res, err := ec.unmarshalInputCreateCommentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -11027,6 +14252,14 @@ func (ec *executionContext) marshalNDeleteFeedPayload2ᚖcircleᚋgraphᚋmodel�
 		return graphql.Null
 	}
 	return ec._DeleteFeedPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNDeleteMessagePayload2ᚖcircleᚋgraphᚋmodelᚐDeleteMessagePayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteMessagePayload) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "DeleteMessagePayload!")
+		return graphql.Null
+	}
+	return ec._DeleteMessagePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNEditFeedInput2circleᚋgraphᚋmodelᚐEditFeedInput(ctx context.Context, v any) (model.EditFeedInput, error) {
@@ -11141,6 +14374,16 @@ func (ec *executionContext) marshalNID2circleᚋinternalᚋsocialᚐCommentID(ct
 	return v
 }
 
+func (ec *executionContext) unmarshalNID2circleᚋinternalᚋsocialᚐConversationKey(ctx context.Context, v any) (social.ConversationKey, error) {
+	var res social.ConversationKey
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2circleᚋinternalᚋsocialᚐConversationKey(ctx context.Context, sel ast.SelectionSet, v social.ConversationKey) graphql.Marshaler {
+	return v
+}
+
 func (ec *executionContext) unmarshalNID2circleᚋinternalᚋsocialᚐFeedID(ctx context.Context, v any) (social.FeedID, error) {
 	var res social.FeedID
 	err := res.UnmarshalGQL(v)
@@ -11158,6 +14401,16 @@ func (ec *executionContext) unmarshalNID2circleᚋinternalᚋsocialᚐLikeKey(ct
 }
 
 func (ec *executionContext) marshalNID2circleᚋinternalᚋsocialᚐLikeKey(ctx context.Context, sel ast.SelectionSet, v social.LikeKey) graphql.Marshaler {
+	return v
+}
+
+func (ec *executionContext) unmarshalNID2circleᚋinternalᚋsocialᚐMessageID(ctx context.Context, v any) (social.MessageID, error) {
+	var res social.MessageID
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2circleᚋinternalᚋsocialᚐMessageID(ctx context.Context, sel ast.SelectionSet, v social.MessageID) graphql.Marshaler {
 	return v
 }
 
@@ -11212,6 +14465,14 @@ func (ec *executionContext) marshalNID2ᚕstringᚄ(ctx context.Context, sel ast
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNInboxEvent2circleᚋgraphᚋmodelᚐInboxEvent(ctx context.Context, sel ast.SelectionSet, v model.InboxEvent) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "InboxEvent!")
+		return graphql.Null
+	}
+	return ec._InboxEvent(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNInt2int(ctx context.Context, v any) (int, error) {
@@ -11305,6 +14566,80 @@ func (ec *executionContext) marshalNLogOutPayload2ᚖcircleᚋgraphᚋmodelᚐLo
 		return graphql.Null
 	}
 	return ec._LogOutPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNMarkConversationReadInput2circleᚋgraphᚋmodelᚐMarkConversationReadInput(ctx context.Context, v any) (model.MarkConversationReadInput, error) {
+	res, err := ec.unmarshalInputMarkConversationReadInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNMessage2ᚕᚖcircleᚋinternalᚋsocialᚐMessageᚄ(ctx context.Context, sel ast.SelectionSet, v []*social.Message) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNMessage2ᚖcircleᚋinternalᚋsocialᚐMessage(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNMessage2ᚖcircleᚋinternalᚋsocialᚐMessage(ctx context.Context, sel ast.SelectionSet, v *social.Message) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "Message!")
+		return graphql.Null
+	}
+	return ec._Message(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNMessageConnection2ᚖcircleᚋgraphᚋmodelᚐMessageConnection(ctx context.Context, sel ast.SelectionSet, v *model.MessageConnection) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "MessageConnection!")
+		return graphql.Null
+	}
+	return ec._MessageConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNMessageEdge2ᚕᚖcircleᚋgraphᚋmodelᚐMessageEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.MessageEdge) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNMessageEdge2ᚖcircleᚋgraphᚋmodelᚐMessageEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNMessageEdge2ᚖcircleᚋgraphᚋmodelᚐMessageEdge(ctx context.Context, sel ast.SelectionSet, v *model.MessageEdge) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "MessageEdge!")
+		return graphql.Null
+	}
+	return ec._MessageEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNMessageInput2circleᚋgraphᚋmodelᚐMessageInput(ctx context.Context, v any) (model.MessageInput, error) {
+	res, err := ec.unmarshalInputMessageInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNMessagePayload2ᚖcircleᚋgraphᚋmodelᚐMessagePayload(ctx context.Context, sel ast.SelectionSet, v *model.MessagePayload) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "MessagePayload!")
+		return graphql.Null
+	}
+	return ec._MessagePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNNode2ᚕcircleᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v []model.Node) graphql.Marshaler {
@@ -11409,6 +14744,11 @@ func (ec *executionContext) marshalNRole2circleᚋinternalᚋsocialᚐRole(ctx c
 	return v
 }
 
+func (ec *executionContext) unmarshalNSendMessageInput2circleᚋgraphᚋmodelᚐSendMessageInput(ctx context.Context, v any) (model.SendMessageInput, error) {
+	res, err := ec.unmarshalInputSendMessageInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNSessionPayload2ᚖcircleᚋgraphᚋmodelᚐSessionPayload(ctx context.Context, sel ast.SelectionSet, v *model.SessionPayload) graphql.Marshaler {
 	if v == nil {
 		graphql.AddInvalidNullError(ctx, "SessionPayload!")
@@ -11466,6 +14806,14 @@ func (ec *executionContext) marshalNTime2ᚖtimeᚐTime(ctx context.Context, sel
 		graphql.AddInvalidNullFromMarshaler(ctx, "Time!")
 	}
 	return res
+}
+
+func (ec *executionContext) marshalNUnreadCounts2ᚖcircleᚋinternalᚋsocialᚐUnreadCounts(ctx context.Context, sel ast.SelectionSet, v *social.UnreadCounts) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "UnreadCounts!")
+		return graphql.Null
+	}
+	return ec._UnreadCounts(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNUpdateProfileInput2circleᚋgraphᚋmodelᚐUpdateProfileInput(ctx context.Context, v any) (model.UpdateProfileInput, error) {
@@ -11696,6 +15044,13 @@ func (ec *executionContext) marshalOComment2ᚖcircleᚋinternalᚋsocialᚐComm
 	return ec._Comment(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOConversation2ᚖcircleᚋinternalᚋsocialᚐConversation(ctx context.Context, sel ast.SelectionSet, v *social.Conversation) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Conversation(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOCursor2ᚖstring(ctx context.Context, v any) (*string, error) {
 	if v == nil {
 		return nil, nil
@@ -11769,6 +15124,13 @@ func (ec *executionContext) marshalOInt2ᚖint(ctx context.Context, sel ast.Sele
 	_ = ctx
 	res := graphql.MarshalInt(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOMessage2ᚖcircleᚋinternalᚋsocialᚐMessage(ctx context.Context, sel ast.SelectionSet, v *social.Message) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Message(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalONode2circleᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v model.Node) graphql.Marshaler {

@@ -38,6 +38,11 @@ type Loaders struct {
 	Threads    *Loader[service.CommentsAsk, social.Page[*social.Comment]]
 	Lists      *Loader[service.PlayerListAsk, social.Page[social.PlayerEdge]]
 	Profiles   *Loader[service.ProfileAsk, social.Page[service.FeedEntry]]
+	Messages   *Loader[social.MessageID, *social.Message]
+	ReadAts    *Loader[*social.Message, *time.Time]
+	// Conversations are the viewer's, by peer.
+	Conversations     *Loader[social.PlayerID, *social.Conversation]
+	ConversationPages *Loader[service.ConversationPageAsk, social.Page[*social.Message]]
 }
 
 // New makes the loaders of one answer to the viewer.
@@ -76,6 +81,16 @@ func New(s *service.Services, viewer social.Viewer) *Loaders {
 		Lists: newLoader(s.Relations.Lists),
 		Profiles: newLoader(func(ctx context.Context, asks []service.ProfileAsk) (map[service.ProfileAsk]social.Page[service.FeedEntry], error) {
 			return s.Feeds.Profiles(ctx, viewer, asks)
+		}),
+		Messages: newLoader(func(ctx context.Context, ids []social.MessageID) (map[social.MessageID]*social.Message, error) {
+			return s.Messages.Visible(ctx, viewer, ids)
+		}),
+		ReadAts: newLoader(s.Messages.ReadAts),
+		Conversations: newLoader(func(ctx context.Context, peers []social.PlayerID) (map[social.PlayerID]*social.Conversation, error) {
+			return s.Messages.With(ctx, viewer, peers)
+		}),
+		ConversationPages: newLoader(func(ctx context.Context, asks []service.ConversationPageAsk) (map[service.ConversationPageAsk]social.Page[*social.Message], error) {
+			return s.Messages.Pages(ctx, viewer, asks)
 		}),
 	}
 }

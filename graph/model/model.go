@@ -8,8 +8,8 @@ import (
 	"circle/internal/social"
 )
 
-// Node is any of the types with a global id: *social.Player, *social.Feed, *social.Like or
-// *social.Comment.
+// Node is any of the types with a global id: *social.Player, *social.Feed, *social.Like, *social.Comment,
+// *social.Message or *social.Conversation.
 type Node any
 
 // PlayerConnection is a page of a player's list of players.

@@ -13,6 +13,11 @@ type HomeFeedEvent interface {
 	IsHomeFeedEvent()
 }
 
+// What happens to the viewer's messages. Each event's cursor is the place right behind it.
+type InboxEvent interface {
+	IsInboxEvent()
+}
+
 // A comment in a list.
 type CommentEdge struct {
 	// The entry's place.
@@ -31,6 +36,32 @@ type CommentInput struct {
 type CommentPayload struct {
 	// The comment as it is now; null on failure.
 	Comment *social.Comment `json:"comment,omitempty"`
+	// Why it failed; empty on success.
+	UserErrors []*social.Error `json:"userErrors"`
+}
+
+// A page of conversations.
+type ConversationConnection struct {
+	// The conversations with their places.
+	Edges []*ConversationEdge `json:"edges"`
+	// The conversations alone.
+	Nodes []*social.Conversation `json:"nodes"`
+	// Where this page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// A conversation in a list. Its place changes with each new message.
+type ConversationEdge struct {
+	// The conversation's place.
+	Cursor string `json:"cursor"`
+	// The conversation.
+	Node *social.Conversation `json:"node"`
+}
+
+// What came of it.
+type ConversationPayload struct {
+	// The conversation as it is now; null where unknown.
+	Conversation *social.Conversation `json:"conversation,omitempty"`
 	// Why it failed; empty on success.
 	UserErrors []*social.Error `json:"userErrors"`
 }
@@ -71,6 +102,14 @@ type DeleteCommentPayload struct {
 type DeleteFeedPayload struct {
 	// The id of what is gone; null on failure.
 	DeletedFeedID *string `json:"deletedFeedId,omitempty"`
+	// Why it failed; empty on success.
+	UserErrors []*social.Error `json:"userErrors"`
+}
+
+// What came of it.
+type DeleteMessagePayload struct {
+	// The id of what is gone; null on failure.
+	DeletedMessageID *string `json:"deletedMessageId,omitempty"`
 	// Why it failed; empty on success.
 	UserErrors []*social.Error `json:"userErrors"`
 }
@@ -169,6 +208,64 @@ type LogOutPayload struct {
 	UserErrors []*social.Error `json:"userErrors"`
 }
 
+// A conversation of which all is read.
+type MarkConversationReadInput struct {
+	// The conversation's id.
+	ConversationID string `json:"conversationId"`
+}
+
+// A page of messages.
+type MessageConnection struct {
+	// The messages with their places.
+	Edges []*MessageEdge `json:"edges"`
+	// The messages alone.
+	Nodes []*social.Message `json:"nodes"`
+	// Where this page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// A message in a list.
+type MessageEdge struct {
+	// The message's place.
+	Cursor string `json:"cursor"`
+	// The message.
+	Node *social.Message `json:"node"`
+}
+
+// A message.
+type MessageInput struct {
+	// The message's id.
+	MessageID string `json:"messageId"`
+}
+
+// What came of it.
+type MessagePayload struct {
+	// The message; null on failure.
+	Message *social.Message `json:"message,omitempty"`
+	// Why it failed; empty on success.
+	UserErrors []*social.Error `json:"userErrors"`
+}
+
+// A message to the viewer is new.
+type MessageReceived struct {
+	// The place behind this event.
+	Cursor string `json:"cursor"`
+	// The message.
+	Message *social.Message `json:"message"`
+}
+
+func (MessageReceived) IsInboxEvent() {}
+
+// A message is gone for the viewer.
+type MessageRemoved struct {
+	// The place behind this event.
+	Cursor string `json:"cursor"`
+	// The message's id.
+	MessageID string `json:"messageId"`
+}
+
+func (MessageRemoved) IsInboxEvent() {}
+
 // Each takes one input and answers with what it changed; userErrors is empty on success.
 type Mutation struct {
 }
@@ -209,6 +306,16 @@ type RefreshSessionInput struct {
 	RefreshToken string `json:"refreshToken"`
 }
 
+// A new message.
+type SendMessageInput struct {
+	// The player who receives it.
+	RecipientID string `json:"recipientId"`
+	// 1 to 5,000 characters.
+	Content string `json:"content"`
+	// 1 to 255 characters. The same key gives the same message; with other input IDEMPOTENCY_CONFLICT.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
 // What came of it.
 type SessionPayload struct {
 	// The login; null on failure.
@@ -233,6 +340,8 @@ type StreamGap struct {
 
 func (StreamGap) IsHomeFeedEvent() {}
 
+func (StreamGap) IsInboxEvent() {}
+
 // Live; subscribe first, read the page after it.
 type StreamStarted struct {
 	// Where this stream begins: since where given, else now.
@@ -241,10 +350,22 @@ type StreamStarted struct {
 
 func (StreamStarted) IsHomeFeedEvent() {}
 
+func (StreamStarted) IsInboxEvent() {}
+
 // The first event of each subscription is StreamStarted: from then on nothing is missed. Whoever does not take the
 // events is told SLOW_CONSUMER, and the subscription ends.
 type Subscription struct {
 }
+
+// What the viewer has not read is another number now.
+type UnreadCountsChanged struct {
+	// The place behind this event.
+	Cursor string `json:"cursor"`
+	// The counts as they are now.
+	UnreadCounts *social.UnreadCounts `json:"unreadCounts"`
+}
+
+func (UnreadCountsChanged) IsInboxEvent() {}
 
 // What to change of the viewer's profile.
 type UpdateProfileInput struct {

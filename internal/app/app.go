@@ -133,16 +133,18 @@ func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redi
 		Truths: service.Truths{
 			Players: b.store.Players(), Details: b.store.Details(),
 			Feeds: b.store.Feeds(), Bodies: b.store.Bodies(), Counters: b.store.Counters(),
-			Comments: b.store.Comments(),
+			Comments: b.store.Comments(), Messages: b.store.Messages(),
 		},
 		Caches: service.Caches{
 			Players: cache.Players(), Details: cache.Details(),
-			Feeds: cache.Feeds(), Bodies: cache.Bodies(), Counters: cache.Counters(), Pages: cache,
+			Feeds: cache.Feeds(), Bodies: cache.Bodies(), Counters: cache.Counters(),
+			Messages: cache.Messages(), Pages: cache,
 			Comments: cache.Comments(),
 		},
 		Windows: service.Windows{
 			Timelines: cache.Timelines(), Liked: cache.Liked(), Profiles: cache.Profiles(),
-			Likes: cache.Likes(), Following: cache.Following(), Fans: cache.Fans(), Friends: cache.Friends(),
+			Likes: cache.Likes(), Following: cache.Following(), Fans: cache.Fans(),
+			Inboxes: cache.Inboxes(), Friends: cache.Friends(),
 			Comments: cache.CommentHeads(), Replies: cache.Replies(),
 		},
 		Sources: b.store,
@@ -153,7 +155,7 @@ func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redi
 	e := a.Services.Entities
 	near.Simple, near.Details = e.Players, e.Details
 	near.Heads, near.Bodies, near.Counters = e.Feeds, e.Bodies, e.Counters
-	near.Comments = a.Services.Comments
+	near.Comments, near.Messages = a.Services.Comments, e.Messages
 	near.Lists, timelines.Timelines = a.Services.Indexes, a.Services.Indexes
 	for range builders {
 		a.closers.run("building of windows", a.Services.Build)
@@ -169,7 +171,7 @@ func (a *App) startAccounts(ctx context.Context, o Options, b *base, near auth.N
 		return err
 	}
 	a.closers.run("access changes", a.Accounts.Changes.Watch)
-	a.closers.every(cleaningInterval, "cleaning", o.Log, (&cleaning{accounts: a.Accounts, store: b.store, now: o.Now}).runOnce)
+	a.closers.every(cleaningInterval, "cleaning", o.Log, (&cleaning{accounts: a.Accounts, store: b.store, messages: a.Services.Messages, now: o.Now}).runOnce)
 	return nil
 }
 

@@ -21,6 +21,7 @@ func TestQueriesThatCanNotBeMeantAreBadInput(t *testing.T) {
 	testkit.Must(t)(b.Like(feed))
 	testkit.Must(t)(b.Like(other))
 	testkit.Must(t)(b.Follow(a))
+	a.MustSend(t, b, "hello")
 
 	type page struct{ PageInfo struct{ EndCursor string } }
 	end := func(p testkit.Player, field string) string {
@@ -35,6 +36,7 @@ func TestQueriesThatCanNotBeMeantAreBadInput(t *testing.T) {
 		return r.Node.C.PageInfo.EndCursor
 	}
 	home := end(a, "homeFeed(first:1)")
+	inbox := testkit.Read[struct{ Viewer struct{ C page } }](t, app, b.Token, "{viewer{c:inbox{pageInfo{endCursor}}}}", nil).Viewer.C.PageInfo.EndCursor
 	likes := below(a, feed, "Feed", "likes(order:NEWEST)")
 	friendsFirst := below(a, feed, "Feed", "likes")
 	fans := below(b, a.ID, "Player", "fans")
@@ -92,6 +94,10 @@ func TestQueriesThatCanNotBeMeantAreBadInput(t *testing.T) {
 		{"first of comments", node(feed, "Feed", "comments(first:101)"), a},
 		{"first of answers to none", node(head, "Comment", "replies(first:0)"), a},
 		{"half an id of a comment", fmt.Sprintf(`{node(id:%q){id}}`, head[:len(head)-3]), a},
+		{"first 0 of the inbox", `{viewer{inbox(first:0){nodes{id}}}}`, a},
+		{"a cursor of the home page on conversations", fmt.Sprintf(`{viewer{conversations(after:%q){nodes{id}}}}`, home), a},
+		{"another player's cursor of the inbox", fmt.Sprintf(`{viewer{inbox(after:%q){nodes{id}}}}`, inbox), a},
+		{"a cursor of the inbox on conversations", fmt.Sprintf(`{viewer{conversations(after:%q){nodes{id}}}}`, inbox), b},
 		{"a field that there is not", `{wall{id}}`, a},
 		{"a document that breaks off", `{viewer{role}`, a},
 		{"a variable of another type", `query($first:String){homeFeed(first:$first){nodes{id}}}`, a},
@@ -137,6 +143,9 @@ func TestInputsThatCanNotBeMeantAreUserErrorsAndDoNothing(t *testing.T) {
 	emptied := testkit.Must(t)(b.Comment(feed, "", "emptied")).Comment.ID
 	testkit.Must(t)(b.Comment(feed, emptied, "answer"))
 	testkit.Must(t)(b.Uncomment(emptied))
+	c := app.SignUp(t, "cat")
+	c.MustSend(t, a, "hello")
+	talk := open(t, a).with(t, c).ID
 
 	long := func(n int) string { return strings.Repeat("字", n) }
 	for _, c := range []struct {
@@ -185,6 +194,16 @@ func TestInputsThatCanNotBeMeantAreUserErrorsAndDoNothing(t *testing.T) {
 		{"following what is malformed", "followPlayer", "PlayerInput", "player{id}", testkit.Vars{"playerId": "player_"}, "INVALID", []string{"playerId"}},
 		{"following nobody", "followPlayer", "PlayerInput", "player{id}", testkit.Vars{"playerId": strings.Replace(feed, "feed_", "player_", 1)}, "NOT_FOUND", []string{"playerId"}},
 		{"unfollowing a stranger", "unfollowPlayer", "PlayerInput", "player{id}", testkit.Vars{"playerId": a.ID}, "NOT_FOLLOWING", []string{"playerId"}},
+		{"a message to oneself", "sendMessage", "SendMessageInput", "message{id}", testkit.Vars{"recipientId": b.ID, "content": "x"}, "SELF_REFERENCE", []string{"recipientId"}},
+		{"a message to nobody", "sendMessage", "SendMessageInput", "message{id}", testkit.Vars{"recipientId": strings.Replace(feed, "feed_", "player_", 1), "content": "x"}, "NOT_FOUND", []string{"recipientId"}},
+		{"a message to what is malformed", "sendMessage", "SendMessageInput", "message{id}", testkit.Vars{"recipientId": feed, "content": "x"}, "INVALID", []string{"recipientId"}},
+		{"an empty message", "sendMessage", "SendMessageInput", "message{id}", testkit.Vars{"recipientId": a.ID, "content": "　\n"}, "REQUIRED", []string{"content"}},
+		{"a message that is too long", "sendMessage", "SendMessageInput", "message{id}", testkit.Vars{"recipientId": a.ID, "content": long(5001)}, "TOO_LONG", []string{"content"}},
+		{"a message under an empty key", "sendMessage", "SendMessageInput", "message{id}", testkit.Vars{"recipientId": a.ID, "content": "x", "idempotencyKey": ""}, "REQUIRED", []string{"idempotencyKey"}},
+		{"a deletion of an unknown message", "deleteMessage", "MessageInput", "deletedMessageId", testkit.Vars{"messageId": strings.Replace(feed, "feed_", "message_", 1)}, "NOT_FOUND", []string{"messageId"}},
+		{"a deletion of what is no message", "deleteMessage", "MessageInput", "deletedMessageId", testkit.Vars{"messageId": feed}, "INVALID", []string{"messageId"}},
+		{"reading another's conversation", "markConversationRead", "MarkConversationReadInput", "conversation{id unreadCount}", testkit.Vars{"conversationId": talk}, "NOT_FOUND", []string{"conversationId"}},
+		{"reading what is no conversation", "markConversationRead", "MarkConversationReadInput", "conversation{id unreadCount}", testkit.Vars{"conversationId": "conversation_x"}, "INVALID", []string{"conversationId"}},
 		{"a level below 0", "updateProfile", "UpdateProfileInput", "player{id}", testkit.Vars{"level": -1}, "INVALID", []string{"level"}},
 		{"no level", "updateProfile", "UpdateProfileInput", "player{id}", testkit.Vars{"level": nil}, "REQUIRED", []string{"level"}},
 		{"a bio that is too long", "updateProfile", "UpdateProfileInput", "player{id}", testkit.Vars{"bio": long(1001)}, "TOO_LONG", []string{"bio"}},
@@ -201,6 +220,8 @@ func TestInputsThatCanNotBeMeantAreUserErrorsAndDoNothing(t *testing.T) {
 		})
 	}
 	assert.Empty(t, b.Home(t, 10), "nothing was posted or followed")
+	assert.Empty(t, open(t, b).Conversations.Nodes, "nothing was sent")
+	assert.Equal(t, 1, open(t, a).UnreadCounts["total"], "nothing was read")
 	assert.Equal(t, []string{private, feed}, a.Home(t, 10)[1:], "nothing of another was changed")
 	assert.Equal(t, []string{comment, emptied}, a.Comments(t, feed, 10), "nothing was said or taken back")
 	assert.Equal(t, map[string]int{"fanCount": 0, "followingCount": 0, "friendCount": 0}, counts(t, a))
@@ -216,6 +237,7 @@ func TestMutationsNeedALogin(t *testing.T) {
 		fmt.Sprintf(`editFeed(input:{feedId:%q,content:"y"})`, feed), fmt.Sprintf(`deleteFeed(input:{feedId:%q})`, feed),
 		fmt.Sprintf(`createComment(input:{feedId:%q,content:"x"})`, feed), `createComment(input:{feedId:"x",content:""})`,
 		`deleteComment(input:{commentId:"x"})`, fmt.Sprintf(`likeFeed(input:{feedId:%q})`, feed), fmt.Sprintf(`unlikeFeed(input:{feedId:%q})`, feed),
+		fmt.Sprintf(`sendMessage(input:{recipientId:%q,content:"x"})`, a.ID), `deleteMessage(input:{messageId:"x"})`, `markConversationRead(input:{conversationId:"x"})`,
 	} {
 		answer := app.Do(t, "", "mutation{"+mutation+"{userErrors{code}}}", nil)
 		assert.Equal(t, "UNAUTHENTICATED", answer.Code(t), mutation)

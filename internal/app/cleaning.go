@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"circle/internal/auth"
+	"circle/internal/service"
+	"circle/internal/social"
 	"circle/internal/store/sqlstore"
 )
 
@@ -22,6 +24,7 @@ const (
 type cleaning struct {
 	accounts *auth.Accounts
 	store    *sqlstore.Store
+	messages *service.Messages
 	now      func() time.Time
 }
 
@@ -29,8 +32,18 @@ func (c *cleaning) runOnce(ctx context.Context) error {
 	if err := c.accounts.Purge(ctx); err != nil {
 		return err
 	}
+	if err := c.messages.Expire(ctx); err != nil {
+		return err
+	}
+	if err := purge(ctx, c.now().Add(-social.MessageLife), c.store.PurgeReadMarks); err != nil {
+		return err
+	}
+	return purge(ctx, c.now().Add(-idempotencyLife), c.store.PurgeIdempotency)
+}
+
+func purge(ctx context.Context, before time.Time, some func(context.Context, time.Time, int) (int, error)) error {
 	for range purgeChunks {
-		n, err := c.store.PurgeIdempotency(ctx, c.now().Add(-idempotencyLife), purgeChunk)
+		n, err := some(ctx, before, purgeChunk)
 		if err != nil || n < purgeChunk {
 			return err
 		}

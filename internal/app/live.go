@@ -34,7 +34,8 @@ func farStages(b *base, cache *redisstore.Store, registry *prometheus.Registry) 
 	}
 	registry.MustRegister(push.pushes, push.appends)
 	return map[social.EventKind]outbox.FarHandler{
-		social.EventFeed: &fanout.FeedFar{Heads: b.store.Feeds(), Fans: b.store, Pusher: push},
+		social.EventConversation: &fanout.InboxFar{Messages: b.store.Messages(), Logs: cache.Logs()},
+		social.EventFeed:         &fanout.FeedFar{Heads: b.store.Feeds(), Fans: b.store, Pusher: push},
 	}
 }
 

@@ -27,6 +27,8 @@ type Lists interface {
 	Edge(ctx context.Context, player, peer social.PlayerID) error
 	// Like settles whether a feed is among those that a player likes, and he among those who like it.
 	Like(ctx context.Context, key social.LikeKey) error
+	// Message settles whether a message is in its recipient's inbox.
+	Message(ctx context.Context, id social.MessageID, recipient social.PlayerID) error
 	// Comment settles whether a comment, and an emptied head of its thread, are in their lists.
 	Comment(ctx context.Context, id social.CommentID) error
 }
@@ -38,6 +40,7 @@ type Near struct {
 	Simple, Details Refresher[social.PlayerID]
 	// Heads, Bodies and Counters are entities of feeds.
 	Heads, Bodies, Counters Refresher[social.FeedID]
+	Messages                Refresher[social.MessageID]
 	// Comments are comments with the heads of their threads.
 	Comments Refresher[social.CommentID]
 }
@@ -47,6 +50,7 @@ type Near struct {
 func (n *Near) Near(ctx context.Context, events []social.Event) error {
 	simple, details := set[social.PlayerID]{}, set[social.PlayerID]{}
 	heads, counters := set[social.FeedID]{}, set[social.FeedID]{}
+	messages := set[social.MessageID]{}
 	comments := set[social.CommentID]{}
 	for _, e := range events {
 		switch e.Kind {
@@ -65,6 +69,10 @@ func (n *Near) Near(ctx context.Context, events []social.Event) error {
 		case social.EventComment:
 			counters.add(social.FeedID(e.Subject))
 			comments.add(social.CommentID(e.Object))
+		case social.EventConversation:
+			if e.Subject != 0 {
+				messages.add(social.MessageID(e.Subject))
+			}
 		case social.EventTimelines:
 			// All of it is far.
 		default:
@@ -77,6 +85,7 @@ func (n *Near) Near(ctx context.Context, events []social.Event) error {
 		task(ctx, "heads", n.Heads, heads),
 		task(ctx, "bodies", n.Bodies, heads),
 		task(ctx, "counters", n.Counters, counters),
+		task(ctx, "messages", n.Messages, messages),
 		task(ctx, "comments", n.Comments, comments),
 	}
 	for _, e := range events {
@@ -94,6 +103,10 @@ func (n *Near) list(ctx context.Context, e social.Event) error {
 		return n.Lists.Edge(ctx, social.PlayerID(e.Subject), social.PlayerID(e.Object))
 	case social.EventLike:
 		return n.Lists.Like(ctx, social.LikeKey{Feed: social.FeedID(e.Subject), Player: social.PlayerID(e.Object)})
+	case social.EventConversation:
+		if e.Subject != 0 {
+			return n.Lists.Message(ctx, social.MessageID(e.Subject), social.PlayerID(e.Object))
+		}
 	case social.EventComment:
 		return n.Lists.Comment(ctx, social.CommentID(e.Object))
 	}

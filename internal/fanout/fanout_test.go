@@ -56,17 +56,22 @@ func (l *lists) Comment(_ context.Context, id social.CommentID) error {
 	return l.note(fmt.Sprint("comment ", int64(id)))
 }
 
+func (l *lists) Message(_ context.Context, id social.MessageID, recipient social.PlayerID) error {
+	return l.note(fmt.Sprint("message ", int64(id), " ", int64(recipient)))
+}
+
 type entities struct {
 	lists                   lists
 	simple, details         recorder[social.PlayerID]
 	heads, bodies, counters recorder[social.FeedID]
 	comments                recorder[social.CommentID]
+	messages                recorder[social.MessageID]
 }
 
 func (e *entities) near() *Near {
 	return &Near{
 		Lists: &e.lists, Simple: &e.simple, Details: &e.details, Heads: &e.heads, Bodies: &e.bodies, Counters: &e.counters,
-		Comments: &e.comments,
+		Comments: &e.comments, Messages: &e.messages,
 	}
 }
 
@@ -88,6 +93,7 @@ func TestNearRefreshesWhatAnEventTouches(t *testing.T) {
 		simple, details players
 		heads, counters feeds
 		comments        comments
+		messages        [][]social.MessageID
 	}{
 		{name: "player", events: []social.Event{player}, simple: players{{1}}, details: players{{1}}},
 		{name: "feed", events: []social.Event{feed}, details: players{{2}}, heads: feeds{{20}}, counters: feeds{{20}}},
@@ -100,6 +106,11 @@ func TestNearRefreshesWhatAnEventTouches(t *testing.T) {
 			simple: players{{1}}, details: players{{1, 2, 3, 4}}, heads: feeds{{20}}, counters: feeds{{10, 20, 30}},
 			comments: comments{{300}},
 		},
+		{
+			name:     "messages, not what was read",
+			events:   []social.Event{{Kind: social.EventConversation, Actor: 1, Subject: 70, Object: 2}, {Kind: social.EventConversation, Actor: 2, Object: 2}},
+			messages: [][]social.MessageID{{70}},
+		},
 		{name: "none"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -111,6 +122,7 @@ func TestNearRefreshesWhatAnEventTouches(t *testing.T) {
 			require.Equal(t, c.heads, e.bodies.asked)
 			require.Equal(t, c.counters, e.counters.asked)
 			require.Equal(t, c.comments, e.comments.asked)
+			require.Equal(t, c.messages, e.messages.asked)
 		})
 	}
 }
@@ -133,8 +145,10 @@ func TestNearSettlesTheListsOfAnEvent(t *testing.T) {
 		{Kind: social.EventEdge, Actor: 3, Subject: 3, Object: 4},
 		{Kind: social.EventLike, Actor: 5, Subject: 10, Object: 5},
 		{Kind: social.EventComment, Actor: 5, Subject: 10, Object: 300},
+		{Kind: social.EventConversation, Actor: 5, Subject: 70, Object: 6},
+		{Kind: social.EventConversation, Actor: 6, Object: 6},
 	}))
-	require.ElementsMatch(t, []string{"feed 20", "edge 3 4", "like 10 5", "comment 300"}, e.lists.settled)
+	require.ElementsMatch(t, []string{"feed 20", "edge 3 4", "like 10 5", "comment 300", "message 70 6"}, e.lists.settled)
 
 	bad := errors.New("bad")
 	e = entities{lists: lists{err: bad}}

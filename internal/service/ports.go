@@ -4,6 +4,7 @@ package service
 
 import (
 	"context"
+	"time"
 
 	"circle/internal/social"
 )
@@ -84,6 +85,7 @@ type Tx interface {
 	FeedTx
 	LikeTx
 	CommentTx
+	MessageTx
 	// Append writes an event of the outbox, claimed by this process for its inline near stage.
 	Append(ctx context.Context, event social.Event) error
 	// Remember notes the result of an operation under an idempotency key. When the key is taken it
@@ -156,6 +158,30 @@ type CommentTx interface {
 	AddComments(ctx context.Context, feed social.FeedID, comments, heads int, version int64) (bool, error)
 }
 
+// MessageTx writes messages and conversations. Whoever changes a message has locked its conversation.
+type MessageTx interface {
+	// LockConversation makes sure of both mirrored rows of a pair of players, locks them in id order and
+	// returns the player's and the peer's.
+	LockConversation(ctx context.Context, key social.ConversationKey) (mine, theirs social.Conversation, err error)
+	// SaveConversation writes both rows.
+	SaveConversation(ctx context.Context, mine, theirs social.Conversation) error
+	// InsertMessage writes a message. An id that is taken is an error for which the caller draws another.
+	InsertMessage(ctx context.Context, message social.Message) error
+	// MessageHead reads a message without its text; nil when there is none.
+	MessageHead(ctx context.Context, id social.MessageID) (*social.Message, error)
+	// OldestMessages reads at most limit messages of a conversation with ids below before, the oldest
+	// first, without their texts.
+	OldestMessages(ctx context.Context, key social.ConversationKey, before social.MessageID, limit int) ([]*social.Message, error)
+	// NewestMessage is the newest message that the player sees; 0 when there is none.
+	NewestMessage(ctx context.Context, key social.ConversationKey) (social.MessageID, error)
+	// HideMessage makes a message invisible to its recipient.
+	HideMessage(ctx context.Context, id social.MessageID, how social.Hiding) error
+	// DeleteMessages removes messages.
+	DeleteMessages(ctx context.Context, ids []social.MessageID) error
+	// InsertReadMark notes that messages were read.
+	InsertReadMark(ctx context.Context, mark social.ReadMark) error
+}
+
 // PlayerStore reads players.
 type PlayerStore interface {
 	// PlayerByNameKey finds a player by folded name; 0 when there is none.
@@ -191,6 +217,24 @@ type AuthorFeedsAsk = social.AuthorFeedsAsk
 type CommentStore interface {
 	// CommentLists reads a piece of several lists, oldest first, in the order asked.
 	CommentLists(ctx context.Context, asks []social.ThreadAsk) ([][]social.CommentID, error)
+}
+
+// MessageStore reads messages and conversations; of both only what is from a given message on.
+type MessageStore interface {
+	// ConversationMessages reads a piece of several conversations, newest first, in the order asked.
+	ConversationMessages(ctx context.Context, asks []social.ConversationAsk) ([][]social.MessageID, error)
+	// ReceivedMessages lists messages that a player received and has not deleted, newest first.
+	ReceivedMessages(ctx context.Context, player social.PlayerID, below, from social.MessageID, limit int) ([]social.MessageID, error)
+	// ReadTimes tells when messages were read, in the order asked; the zero time for those that were not.
+	ReadTimes(ctx context.Context, messages []*social.Message) ([]time.Time, error)
+	// Conversations lists a player's conversations, the one with the newest message first.
+	Conversations(ctx context.Context, player social.PlayerID, below, from social.MessageID, limit int) ([]social.Conversation, error)
+	// ConversationsWith reads a player's conversations with peers; others are absent.
+	ConversationsWith(ctx context.Context, player social.PlayerID, peers []social.PlayerID, from social.MessageID) (map[social.PlayerID]*social.Conversation, error)
+	// UnreadMessages counts the messages that a player has not read, over all conversations.
+	UnreadMessages(ctx context.Context, player social.PlayerID, from social.MessageID) (int, error)
+	// OldConversations names the conversations of the limit oldest messages with ids below before.
+	OldConversations(ctx context.Context, before social.MessageID, limit int) ([]social.ConversationKey, error)
 }
 
 // LikeStore reads likes.

@@ -16,6 +16,7 @@ type Caches struct {
 	Bodies   Cache[social.FeedID, *social.FeedBody]
 	Counters Cache[social.FeedID, *social.FeedCounters]
 	Comments Cache[social.CommentID, *social.Comment]
+	Messages Cache[social.MessageID, *social.Message]
 	Pages    PageCache
 }
 
@@ -26,6 +27,7 @@ type Truths struct {
 	Feeds    Truth[social.FeedID, *social.Feed]
 	Bodies   Truth[social.FeedID, *social.FeedBody]
 	Counters Truth[social.FeedID, *social.FeedCounters]
+	Messages Truth[social.MessageID, *social.Message]
 	Comments Truth[social.CommentID, *social.Comment]
 }
 
@@ -36,6 +38,7 @@ type Lists interface {
 	FeedStore
 	LikeStore
 	CommentStore
+	MessageStore
 }
 
 // Deps is what the services are made of.
@@ -65,6 +68,7 @@ type Entities struct {
 	Feeds    *Entity[social.FeedID, *social.Feed]
 	Bodies   *Entity[social.FeedID, *social.FeedBody]
 	Counters *Entity[social.FeedID, *social.FeedCounters]
+	Messages *Entity[social.MessageID, *social.Message]
 	Comments *Entity[social.CommentID, *social.Comment]
 }
 
@@ -75,6 +79,7 @@ func newEntities(d Deps, gate *gate) Entities {
 		Feeds:    &Entity[social.FeedID, *social.Feed]{truth: d.Truths.Feeds, cache: d.Caches.Feeds, gate: gate, log: d.Log},
 		Bodies:   &Entity[social.FeedID, *social.FeedBody]{truth: d.Truths.Bodies, cache: d.Caches.Bodies, gate: gate, log: d.Log},
 		Counters: &Entity[social.FeedID, *social.FeedCounters]{truth: d.Truths.Counters, cache: d.Caches.Counters, gate: gate, log: d.Log},
+		Messages: &Entity[social.MessageID, *social.Message]{truth: d.Truths.Messages, cache: d.Caches.Messages, gate: gate, log: d.Log},
 		Comments: &Entity[social.CommentID, *social.Comment]{truth: d.Truths.Comments, cache: d.Caches.Comments, gate: gate, log: d.Log},
 	}
 }
@@ -88,6 +93,7 @@ type Services struct {
 	Home      *Home
 	Likes     *Likes
 	Comments  *Comments
+	Messages  *Messages
 	Indexes   *Indexes
 	// Build builds windows that were found absent, until its context ends. Run several of it.
 	Build func(context.Context)
@@ -106,6 +112,7 @@ func New(d Deps) *Services {
 		players: e.Players, heads: e.Feeds, bodies: e.Bodies, counters: e.Counters,
 	}
 	comments := &Comments{writer: w, store: d.Lists, feeds: feeds, lists: lists, comments: e.Comments, now: d.Now}
+	messages := &Messages{writer: w, store: d.Lists, players: players, lists: lists, messages: e.Messages, now: d.Now, log: d.Log}
 	return &Services{
 		Entities:  e,
 		Players:   players,
@@ -114,7 +121,8 @@ func New(d Deps) *Services {
 		Home:      &Home{store: d.Lists, feeds: feeds, lists: lists, observe: d.Observe},
 		Likes:     &Likes{writer: w, store: d.Lists, feeds: feeds},
 		Comments:  comments,
-		Indexes:   &Indexes{lists: lists, feeds: feeds, comments: comments},
+		Messages:  messages,
+		Indexes:   &Indexes{lists: lists, feeds: feeds, comments: comments, messages: messages},
 		Build:     lists.work,
 	}
 }

@@ -21,6 +21,7 @@ type Indexes struct {
 	lists    *lists
 	feeds    *Feeds
 	comments *Comments
+	messages *Messages
 }
 
 func settle[R comparable](ctx context.Context, read func(context.Context) (R, error), apply func(context.Context, R) error) error {
@@ -165,5 +166,16 @@ func (x *Indexes) Comment(ctx context.Context, id social.CommentID) error {
 			return err
 		}
 		return apply(ctx, r.head)
+	})
+}
+
+// Message settles whether a message is in its recipient's inbox.
+func (x *Indexes) Message(ctx context.Context, id social.MessageID, recipient social.PlayerID) error {
+	read := func(ctx context.Context) (bool, error) {
+		found, err := x.messages.messages.truth.Load(ctx, []social.MessageID{id})
+		return found[id] != nil && found[id].Hidden == social.Shown, err
+	}
+	return settle(ctx, read, func(ctx context.Context, there bool) error {
+		return put(ctx, x.lists.Inboxes, int64(recipient), social.Entry{Member: int64(id), Key: int64(id)}, there)
 	})
 }

@@ -13,6 +13,8 @@ type Windows struct {
 	Liked     Window
 	// Profiles are the feeds that players made, of every visibility.
 	Profiles Window
+	// Inboxes are the messages that players received.
+	Inboxes Window
 	// Likes are the players who like a feed, by like.
 	Likes Window
 	// Following, Fans and Friends are players by edge.
@@ -64,6 +66,18 @@ func (l *lists) timelineBuild(player social.PlayerID) build {
 func (l *lists) wantLiked(player social.PlayerID) {
 	l.want("liked", int64(player), l.Liked, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
 		return feedEntries(l.store.LikedBelow(ctx, social.PlayerID(list), after, limit))
+	})
+}
+
+// wantInbox asks for the messages that a player received.
+func (l *lists) wantInbox(player social.PlayerID) {
+	l.want("inbox", int64(player), l.Inboxes, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
+		ids, err := l.rows.ReceivedMessages(ctx, social.PlayerID(list), social.MessageID(after), 0, limit)
+		entries := make([]social.Entry, len(ids))
+		for i, id := range ids {
+			entries[i] = social.Entry{Member: int64(id), Key: int64(id)}
+		}
+		return entries, err
 	})
 }
 

@@ -17,6 +17,9 @@ const (
 	// EventComment: on the feed Subject the comment Object was made or deleted, and with it the head of
 	// its thread may have changed.
 	EventComment EventKind = 5
+	// EventConversation: the message Subject was sent, or deleted by one of the two who could see it;
+	// with Subject 0, messages were read. It may have changed how many messages Object has not read.
+	EventConversation EventKind = 6
 	// EventTimelines: the timelines of the players Subject to Object that are there are to be built anew.
 	// Nobody acts.
 	EventTimelines EventKind = 7
@@ -35,6 +38,8 @@ func (k EventKind) String() string {
 		return "like"
 	case EventComment:
 		return "comment"
+	case EventConversation:
+		return "conversation"
 	case EventTimelines:
 		return "timelines"
 	}

@@ -35,6 +35,9 @@ type FeedID int64
 // CommentID identifies a comment; later comments have larger ids.
 type CommentID int64
 
+// MessageID identifies a private message; later messages have larger ids.
+type MessageID int64
+
 // LikeID orders the likes of a feed, and the likes of a player, by when they were made.
 type LikeID int64
 
@@ -52,6 +55,9 @@ func (id FeedID) Time() time.Time { return idTime(int64(id)) }
 
 // Time says when the comment was made, to the millisecond.
 func (id CommentID) Time() time.Time { return idTime(int64(id)) }
+
+// Time says when the message was sent, to the millisecond.
+func (id MessageID) Time() time.Time { return idTime(int64(id)) }
 
 // Time says when the like was made, to the millisecond.
 func (id LikeID) Time() time.Time { return idTime(int64(id)) }
@@ -74,16 +80,24 @@ func IDAt(t time.Time) int64 {
 
 // The kinds of global identifiers, as they stand before the underscore.
 const (
-	KindPlayer  = "player"
-	KindFeed    = "feed"
-	KindComment = "comment"
-	KindLike    = "like"
+	KindPlayer       = "player"
+	KindFeed         = "feed"
+	KindComment      = "comment"
+	KindLike         = "like"
+	KindMessage      = "message"
+	KindConversation = "conversation"
 )
 
 // LikeKey identifies a like for the outside: there is one like per feed and player.
 type LikeKey struct {
 	Feed   FeedID
 	Player PlayerID
+}
+
+// ConversationKey identifies a conversation for the outside, as the first of its two players sees it.
+type ConversationKey struct {
+	Player PlayerID
+	Peer   PlayerID
 }
 
 // String is the global id, e.g. player_0123456789a.
@@ -95,9 +109,17 @@ func (id FeedID) String() string { return KindFeed + "_" + encodeID(int64(id)) }
 // String is the global id, e.g. comment_0123456789a.
 func (id CommentID) String() string { return KindComment + "_" + encodeID(int64(id)) }
 
+// String is the global id, e.g. message_0123456789a.
+func (id MessageID) String() string { return KindMessage + "_" + encodeID(int64(id)) }
+
 // String is the global id: like_, the feed's part, the player's part.
 func (k LikeKey) String() string {
 	return KindLike + "_" + encodeID(int64(k.Feed)) + encodeID(int64(k.Player))
+}
+
+// String is the global id: conversation_, the player's part, the peer's part.
+func (k ConversationKey) String() string {
+	return KindConversation + "_" + encodeID(int64(k.Player)) + encodeID(int64(k.Peer))
 }
 
 // MarshalGQL writes the global id.
@@ -108,6 +130,12 @@ func (id FeedID) MarshalGQL(w io.Writer) { writeQuoted(w, id.String()) }
 
 // MarshalGQL writes the global id.
 func (id CommentID) MarshalGQL(w io.Writer) { writeQuoted(w, id.String()) }
+
+// MarshalGQL writes the global id.
+func (id MessageID) MarshalGQL(w io.Writer) { writeQuoted(w, id.String()) }
+
+// MarshalGQL writes the global id.
+func (k ConversationKey) MarshalGQL(w io.Writer) { writeQuoted(w, k.String()) }
 
 // MarshalGQL writes the global id.
 func (k LikeKey) MarshalGQL(w io.Writer) { writeQuoted(w, k.String()) }
@@ -130,6 +158,20 @@ func (id *FeedID) UnmarshalGQL(v any) (err error) {
 func (id *CommentID) UnmarshalGQL(v any) (err error) {
 	s, _ := v.(string)
 	*id, err = ParseCommentID(s)
+	return err
+}
+
+// UnmarshalGQL reads the global id.
+func (id *MessageID) UnmarshalGQL(v any) (err error) {
+	s, _ := v.(string)
+	*id, err = ParseMessageID(s)
+	return err
+}
+
+// UnmarshalGQL reads the global id.
+func (k *ConversationKey) UnmarshalGQL(v any) (err error) {
+	s, _ := v.(string)
+	*k, err = ParseConversationKey(s)
 	return err
 }
 
@@ -170,17 +212,35 @@ func ParseCommentID(s string) (CommentID, error) {
 	return CommentID(id), err
 }
 
+// ParseMessageID reads a message's global id. A malformed one is an error with code INVALID.
+func ParseMessageID(s string) (MessageID, error) {
+	id, err := parseID(KindMessage, s)
+	return MessageID(id), err
+}
+
+// ParseConversationKey reads a conversation's global id. A malformed one is an error with code INVALID.
+func ParseConversationKey(s string) (ConversationKey, error) {
+	player, peer, err := parsePair(KindConversation, s)
+	return ConversationKey{Player: PlayerID(player), Peer: PlayerID(peer)}, err
+}
+
 // ParseLikeKey reads a like's global id. A malformed one is an error with code INVALID.
 func ParseLikeKey(s string) (LikeKey, error) {
-	body, ok := strings.CutPrefix(s, KindLike+"_")
+	feed, player, err := parsePair(KindLike, s)
+	return LikeKey{Feed: FeedID(feed), Player: PlayerID(player)}, err
+}
+
+// parsePair reads a global id of two parts.
+func parsePair(kind, s string) (first, second int64, err error) {
+	body, ok := strings.CutPrefix(s, kind+"_")
 	if ok && len(body) == 2*idLength {
-		feed, okFeed := decodeID(body[:idLength])
-		player, okPlayer := decodeID(body[idLength:])
-		if okFeed && okPlayer {
-			return LikeKey{Feed: FeedID(feed), Player: PlayerID(player)}, nil
+		first, okFirst := decodeID(body[:idLength])
+		second, okSecond := decodeID(body[idLength:])
+		if okFirst && okSecond {
+			return first, second, nil
 		}
 	}
-	return LikeKey{}, malformedID(KindLike)
+	return 0, 0, malformedID(kind)
 }
 
 func parseID(kind, s string) (int64, error) {

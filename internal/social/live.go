@@ -28,6 +28,11 @@ const (
 	LiveFeedAdded   LiveKind = 'a'
 	LiveFeedEdited  LiveKind = 'e'
 	LiveFeedRemoved LiveKind = 'r'
+
+	LiveMessageReceived LiveKind = 'm'
+	LiveMessageRemoved  LiveKind = 'd'
+	// LiveUnreadChanged is of a player; the version is that of the event that changed the counts.
+	LiveUnreadChanged LiveKind = 'u'
 )
 
 // LiveEntry is what a live log holds of an event: where to look, not what is to be seen. Equal

@@ -78,13 +78,22 @@ type Comment struct {
 	ReplyTo    *ID
 }
 
-// Payload is what mutations of players, feeds and comments answer.
+// Conversation is a conversation as payloads show it.
+type Conversation struct {
+	ID          string
+	UnreadCount int
+}
+
+// Payload is what mutations answer.
 type Payload struct {
 	Player           *struct{ ID string }
 	Feed             *Feed
 	DeletedFeedID    string
 	Comment          *Comment
 	DeletedCommentID string
+	Message          *ID
+	DeletedMessageID string
+	Conversation     *Conversation
 	UserErrors       []UserError
 }
 
@@ -182,6 +191,27 @@ func (p Player) Replies(t testing.TB, comment string, first int) []string {
 	t.Helper()
 	return IDs(t, p.App, p.Token, "query($id:ID!,$first:Int!,$after:Cursor){node(id:$id){... on Comment{c:replies(first:$first,after:$after){"+pageFields+"}}}}",
 		first, Vars{"id": comment})
+}
+
+// Send sends a message.
+func (p Player) Send(to Player, content string) (Payload, error) {
+	return p.Mutate("sendMessage", "SendMessageInput", "message{id}", Vars{"recipientId": to.ID, "content": content})
+}
+
+// MustSend sends a message that is accepted and returns its id.
+func (p Player) MustSend(t testing.TB, to Player, content string) string {
+	t.Helper()
+	return Must(t)(p.Send(to, content)).Message.ID
+}
+
+// DeleteMessage deletes a message.
+func (p Player) DeleteMessage(id string) (Payload, error) {
+	return p.Mutate("deleteMessage", "MessageInput", "deletedMessageId", Vars{"messageId": id})
+}
+
+// MarkRead marks a conversation as read.
+func (p Player) MarkRead(conversation string) (Payload, error) {
+	return p.Mutate("markConversationRead", "MarkConversationReadInput", "conversation{id unreadCount}", Vars{"conversationId": conversation})
 }
 
 // MustPost posts a feed that is accepted and returns its id.

@@ -67,6 +67,8 @@ type family struct {
 //	fans:{player}       window  7 d   relation  player id  players who follow a player, by edge id
 //	friends:{player}    window  7 d   relation  player id  players who follow each other, by edge id
 //	…-part:{n}          window  7 d   relation  n          the same of long lists; n = player id · 32 + peer id % 32
+//	msg:{message}       string  30 d  feed      msg id     a private message
+//	inbox:{player}      window  7 d   feed      player id  messages that a player received
 //	log:{player}        zset    10 m  feed      player id  live events of a home page that is listened to, log.go;
 //	                                                       also the name of the channel of notices of them
 //	inboxlog:{player}   zset    10 m  feed      player id  the same, of a player's messages
@@ -86,8 +88,9 @@ var (
 	bodyKeys  = family{name: "body", role: Feed, ttl: 7 * day}
 	countKeys = family{name: "count", role: Feed, ttl: 7 * day}
 
-	commentKeys = family{name: "comment", role: Feed, ttl: 7 * day}
-
+	commentKeys   = family{name: "comment", role: Feed, ttl: 7 * day}
+	messageKeys   = family{name: "msg", role: Feed, ttl: 30 * day}
+	inboxKeys     = family{name: "inbox", role: Feed, ttl: 7 * day}
 	timelineKeys  = family{name: "timeline", role: Feed, ttl: day}
 	profileKeys   = family{name: "profile", role: Feed, ttl: 7 * day}
 	likedKeys     = family{name: "liked", role: Feed, ttl: 7 * day}

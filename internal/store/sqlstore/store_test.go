@@ -29,6 +29,7 @@ var (
 	_ service.FeedStore     = (*sqlstore.Store)(nil)
 	_ service.LikeStore     = (*sqlstore.Store)(nil)
 	_ service.CommentStore  = (*sqlstore.Store)(nil)
+	_ service.MessageStore  = (*sqlstore.Store)(nil)
 	_ service.Tx            = (*sqlstore.Tx)(nil)
 
 	_ service.Truth[social.PlayerID, *social.Player]       = sqlstore.Truth[social.PlayerID, *social.Player]{}
@@ -37,6 +38,7 @@ var (
 	_ service.Truth[social.FeedID, *social.FeedBody]       = sqlstore.Truth[social.FeedID, *social.FeedBody]{}
 	_ service.Truth[social.FeedID, *social.FeedCounters]   = sqlstore.Truth[social.FeedID, *social.FeedCounters]{}
 	_ service.Truth[social.CommentID, *social.Comment]     = sqlstore.Truth[social.CommentID, *social.Comment]{}
+	_ service.Truth[social.MessageID, *social.Message]     = sqlstore.Truth[social.MessageID, *social.Message]{}
 )
 
 // fixture is a migrated store with what tests do to it.
