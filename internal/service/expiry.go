@@ -14,7 +14,7 @@ const (
 )
 
 // Expire deletes messages older than social.MessageLife, which nobody sees any more, at most 50,000 in a
-// call, and brings the conversations that held them up to date. Several servers may do it at once.
+// call, and takes them out of what is counted as unread. Several servers may do it at once.
 func (m *Messages) Expire(ctx context.Context) error {
 	before := m.oldest()
 	for range expiryRounds {
@@ -49,11 +49,6 @@ func (m *Messages) expire(ctx context.Context, key social.ConversationKey, befor
 				lose(&mine, message)
 			} else {
 				lose(&theirs, message)
-			}
-		}
-		for _, side := range []*social.Conversation{&mine, &theirs} {
-			if side.Last < before {
-				side.Last = 0
 			}
 		}
 		if err := tx.DeleteMessages(ctx, ids); err != nil {

@@ -57,7 +57,7 @@ func OldestMessage(now time.Time) MessageID { return MessageID(IDAt(now.Add(-Mes
 type Conversation struct {
 	Player PlayerID
 	Peer   PlayerID
-	// Last is the newest message that the player sees; 0 when there is none.
+	// Last is the newest message that the player sees; when there is none, 0 or one that is too old.
 	Last MessageID
 	// Unread counts the messages to the player that the player sees and has not read.
 	Unread int

@@ -117,6 +117,20 @@ func TestConversationRows(t *testing.T) {
 			require.NoError(f.t, err)
 			require.Equal(f.t, c.unread, n, c.name)
 		}
+		f.do(func(ctx context.Context, tx *sqlstore.Tx) error { // the old one was read
+			mine, theirs, err := tx.LockConversation(ctx, with.Key())
+			require.NoError(f.t, err)
+			mine.Read, mine.Unread = 1, 1
+			return tx.SaveConversation(ctx, mine, theirs)
+		})
+		for _, from := range []social.MessageID{0, 150} {
+			found, err := f.ConversationsWith(ctx, 1, []social.PlayerID{2}, from)
+			require.NoError(f.t, err)
+			require.Equal(f.t, 1, found[2].Unread)
+			n, err := f.UnreadMessages(ctx, 1, from)
+			require.NoError(f.t, err)
+			require.Equal(f.t, 1, n)
+		}
 		found, err := f.ConversationsWith(ctx, 1, []social.PlayerID{2, 3, 4}, 250)
 		require.NoError(f.t, err)
 		require.Equal(f.t, map[social.PlayerID]*social.Conversation{3: &mine}, found)
