@@ -76,11 +76,15 @@ func (r feedResolver) Likes(ctx context.Context, obj *social.Feed, first int, af
 	if args.After != nil {
 		ask.Begun, ask.After = true, *args.After
 	}
-	page, err := loader.From(ctx).Likers.Load(ctx, ask)
+	loaders := loader.From(ctx)
+	page, err := loaders.Likers.Load(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	return r.likeConnection(l, args, ask, page), nil
+	if page.Friends != nil {
+		loaders.LikeFriend.Prime(ctx, obj.ID, *page.Friends)
+	}
+	return r.likeConnection(l, args, ask, page.Page), nil
 }
 
 func (r mutationResolver) CreateFeed(ctx context.Context, input model.CreateFeedInput) (*model.FeedPayload, error) {

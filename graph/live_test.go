@@ -70,6 +70,10 @@ func (noPages) People(context.Context, social.PlayerID, []social.PlayerID, []soc
 	return social.People{}, errAway
 }
 
+func (noPages) Likers(context.Context, social.PlayerID, []social.WindowAsk) (social.Likers, error) {
+	return social.Likers{}, errAway
+}
+
 // run is a stream of items, with turns given by hand.
 type run struct {
 	ctx    context.Context

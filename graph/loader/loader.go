@@ -32,7 +32,7 @@ type Loaders struct {
 	Liked      *Loader[social.FeedID, bool]
 	Contents   *Loader[*social.Feed, string]
 	Likes      *Loader[social.LikeKey, *social.Like]
-	Likers     *Loader[service.LikersAsk, social.Page[social.Like]]
+	Likers     *Loader[service.LikersAsk, service.LikersPage]
 	LikeFriend *Loader[social.FeedID, int]
 	Comments   *Loader[social.CommentID, *social.Comment]
 	Threads    *Loader[service.CommentsAsk, social.Page[*social.Comment]]
@@ -66,7 +66,7 @@ func New(s *service.Services, viewer social.Viewer) *Loaders {
 		Likes: newLoader(func(ctx context.Context, keys []social.LikeKey) (map[social.LikeKey]*social.Like, error) {
 			return s.Likes.ByKeys(ctx, viewer, keys)
 		}),
-		Likers: newLoader(func(ctx context.Context, asks []service.LikersAsk) (map[service.LikersAsk]social.Page[social.Like], error) {
+		Likers: newLoader(func(ctx context.Context, asks []service.LikersAsk) (map[service.LikersAsk]service.LikersPage, error) {
 			return s.Likes.Likers(ctx, viewer, asks)
 		}),
 		LikeFriend: newLoader(func(ctx context.Context, ids []social.FeedID) (map[social.FeedID]int, error) {

@@ -11,6 +11,8 @@ type Likes struct {
 	*writer
 	store LikeStore
 	feeds *Feeds
+	lists *lists
+	cache PageCache
 }
 
 // LikeResult is a feed after a like or unlike, with counters from its transaction, or from the
@@ -106,14 +108,6 @@ func (l *Likes) Liked(ctx context.Context, viewer social.Viewer, ids []social.Fe
 	return l.feeds.Liked(ctx, viewer, ids)
 }
 
-// FriendCounts tells how many of the viewer's friends like each of the feeds.
-func (l *Likes) FriendCounts(ctx context.Context, viewer social.Viewer, ids []social.FeedID) (map[social.FeedID]int, error) {
-	if viewer.Anonymous() || len(ids) == 0 {
-		return nil, nil
-	}
-	return l.store.FriendLikeCounts(ctx, viewer.Player, unique(ids))
-}
-
 // ByKeys reads likes that stand, of feeds that the viewer may see; others are absent.
 func (l *Likes) ByKeys(ctx context.Context, viewer social.Viewer, keys []social.LikeKey) (map[social.LikeKey]*social.Like, error) {
 	feeds := make([]social.FeedID, len(keys))
@@ -140,87 +134,4 @@ func (l *Likes) ByKeys(ctx context.Context, viewer social.Viewer, keys []social.
 		}
 	}
 	return likes, nil
-}
-
-// The parts of a list of likes that stands friends first.
-const (
-	friendPart uint8 = iota
-	otherPart
-)
-
-// LikersAsk asks for a page of the likers of a feed.
-type LikersAsk struct {
-	Feed  social.FeedID
-	Order social.LikeOrder
-	First int
-	// Begun says that After is meant; else the page begins at the front.
-	Begun bool
-	After social.Position
-}
-
-// PositionOf is a like's place in a list of the given order.
-func PositionOf(order social.LikeOrder, like *social.Like) social.Position {
-	p := social.Position{Part: otherPart, Key: int64(like.Order)}
-	if order == social.FriendsFirst && like.Friend {
-		p.Part = friendPart
-	}
-	return p
-}
-
-// Likers reads pages of likers of feeds that were read as visible.
-func (l *Likes) Likers(ctx context.Context, viewer social.Viewer, asks []LikersAsk) (map[LikersAsk]social.Page[social.Like], error) {
-	found := make(map[LikersAsk][]social.Like, len(asks))
-	var first, rest, plain []LikersAsk
-	for _, ask := range unique(asks) {
-		switch {
-		case ask.Order == social.Newest || viewer.Anonymous():
-			plain = append(plain, ask)
-		case !ask.Begun || ask.After.Part == friendPart:
-			first = append(first, ask)
-		default:
-			rest = append(rest, ask)
-		}
-	}
-	if err := l.read(ctx, AllLikers, viewer, plain, found); err != nil {
-		return nil, err
-	}
-	if err := l.read(ctx, FriendLikers, viewer, first, found); err != nil {
-		return nil, err
-	}
-	for _, ask := range first {
-		if len(found[ask]) <= ask.First {
-			rest = append(rest, ask)
-		}
-	}
-	if err := l.read(ctx, OtherLikers, viewer, rest, found); err != nil {
-		return nil, err
-	}
-	pages := make(map[LikersAsk]social.Page[social.Like], len(found))
-	for ask, likes := range found {
-		pages[ask] = social.Cut(likes, ask.First)
-	}
-	return pages, nil
-}
-
-// read adds to each page what it lacks from one part of its list.
-func (l *Likes) read(ctx context.Context, part LikerPart, viewer social.Viewer, asks []LikersAsk, found map[LikersAsk][]social.Like) error {
-	if len(asks) == 0 {
-		return nil
-	}
-	of := make([]ListAsk[social.FeedID], len(asks))
-	for i, ask := range asks {
-		below := int64(social.MaxID + 1)
-		if ask.Begun && (part != OtherLikers || ask.After.Part == otherPart) {
-			below = ask.After.Key
-		}
-		of[i] = ListAsk[social.FeedID]{Of: ask.Feed, Below: below, Limit: ask.First + 1 - len(found[ask])}
-	}
-	lists, err := l.store.Likers(ctx, part, viewer.Player, of)
-	if err != nil {
-		return err
-	}
-	for i, ask := range asks {
-		found[ask] = append(found[ask], lists[i]...)
-	}
-	return nil
 }

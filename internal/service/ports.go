@@ -40,6 +40,9 @@ type PageCache interface {
 	// People reads the simple info of the players in infos, and what those in relations are to the
 	// viewer, in one trip where both are on one deployment.
 	People(ctx context.Context, viewer social.PlayerID, infos, relations []social.PlayerID) (social.People, error)
+	// Likers reads a piece of the likers of each feed, and some of the viewer's friends, in one trip where
+	// both are on one deployment.
+	Likers(ctx context.Context, viewer social.PlayerID, asks []social.WindowAsk) (social.Likers, error)
 }
 
 // Window is one kind of ordered list in Redis. A list exists once it was built; until then it is
@@ -70,6 +73,13 @@ type MergeWindow interface {
 	Drop(ctx context.Context, lists []int64) error
 	// Merge adds entries, nearest first, as far as the list reaches.
 	Merge(ctx context.Context, list int64, entries []social.Entry) error
+}
+
+// EachWindow is a Window of which many lists can be asked at once.
+type EachWindow interface {
+	Window
+	// HasEach tells for each of the lists which members are in it, in their order.
+	HasEach(ctx context.Context, lists, members []int64) ([]social.Members, error)
 }
 
 // TxStore runs fn in one transaction and commits it when fn returns nil. On a deadlock, a lock

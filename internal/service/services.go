@@ -119,7 +119,7 @@ func New(d Deps) *Services {
 		Relations: relations,
 		Feeds:     feeds,
 		Home:      &Home{store: d.Lists, feeds: feeds, lists: lists, observe: d.Observe},
-		Likes:     &Likes{writer: w, store: d.Lists, feeds: feeds},
+		Likes:     &Likes{writer: w, store: d.Lists, feeds: feeds, lists: lists, cache: d.Caches.Pages},
 		Comments:  comments,
 		Messages:  messages,
 		Indexes:   &Indexes{lists: lists, feeds: feeds, comments: comments, messages: messages},

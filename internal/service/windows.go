@@ -16,7 +16,7 @@ type Windows struct {
 	// Inboxes are the messages that players received.
 	Inboxes Window
 	// Likes are the players who like a feed, by like.
-	Likes Window
+	Likes EachWindow
 	// Following, Fans and Friends are players by edge.
 	Following Window
 	Fans      Window
@@ -92,6 +92,21 @@ func (l *lists) wantProfile(author social.PlayerID) {
 			return nil, err
 		}
 		return feedEntries(found[0], nil)
+	})
+}
+
+// wantLikers asks for the players who like a feed.
+func (l *lists) wantLikers(feed social.FeedID) {
+	l.want("likes", int64(feed), l.Likes, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
+		found, err := l.rows.Likers(ctx, AllLikers, 0, []ListAsk[social.FeedID]{{Of: social.FeedID(list), Below: after, Limit: limit}})
+		if err != nil {
+			return nil, err
+		}
+		entries := make([]social.Entry, len(found[0]))
+		for i, like := range found[0] {
+			entries[i] = social.Entry{Member: int64(like.Key.Player), Key: int64(like.Order)}
+		}
+		return entries, nil
 	})
 }
 

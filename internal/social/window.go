@@ -67,6 +67,14 @@ type Membership struct {
 	Key int64
 }
 
+// Members is the answer to a question for many members of a list.
+type Members struct {
+	State   WindowState
+	Answers []Membership
+	// Floor is that of WindowPage: members of whom nothing is known have no key above it.
+	Floor int64
+}
+
 // Cards is what a cache knows of feeds that stand in a list; what it lacks is absent.
 type Cards struct {
 	Heads    map[FeedID]*Feed
@@ -85,4 +93,12 @@ type People struct {
 	// FollowingAbsent and FansAbsent say that these lists of the viewer are to be built.
 	FollowingAbsent bool
 	FansAbsent      bool
+}
+
+// Likers is what a cache knows of the likers of feeds.
+type Likers struct {
+	// Pages are pieces of the likers.
+	Pages []WindowPage
+	// Friends are some of the viewer's friends, the newest.
+	Friends WindowPage
 }

@@ -79,10 +79,10 @@ func (s *Store) Cards(ctx context.Context, viewer social.PlayerID, ids []social.
 	if viewer == 0 {
 		return cards, nil
 	}
-	known, state, err := liked.has(ctx, calls, asks)
+	pieces, state, err := liked.has(ctx, calls, asks)
 	cards.LikedAbsent = state.wanted
 	cards.Liked = make(map[social.FeedID]bool, len(ids))
-	for i, m := range known {
+	for i, m := range together(pieces).Answers {
 		if m.Presence != social.PresenceUnknown {
 			cards.Liked[ids[i]] = m.Presence == social.PresenceYes
 		}
@@ -130,6 +130,47 @@ func (s *Store) People(ctx context.Context, viewer social.PlayerID, infos, relat
 		}
 	}
 	return people, err
+}
+
+// friendsAtOnce is how many of the viewer's friends are read along with likers: most players have no more.
+const friendsAtOnce = 256
+
+// Likers reads a piece of the likers of each feed, and the viewer's first friends, in one trip, or in one
+// to each of the two deployments at once. Of the anonymous viewer, 0, no friends are read.
+func (s *Store) Likers(ctx context.Context, viewer social.PlayerID, asks []social.WindowAsk) (social.Likers, error) {
+	likes, friends := s.Likes(), s.Friends()
+	var who []social.WindowAsk
+	if viewer != 0 {
+		ask := social.WindowAsk{ID: int64(viewer), After: social.MaxID + 1, Limit: friendsAtOnce}
+		if friends.long.Contains(ask.ID) {
+			// Each part would be asked for that many.
+			ask.Limit = 0
+		}
+		who = append(who, ask)
+	}
+	first := likes.server().trip()
+	second := first
+	if friends.one.server() != first.server {
+		second = friends.one.server().trip()
+	}
+	calls, reading := likes.pageCalls(asks), friends.reading(who)
+	first.queue(ctx, calls)
+	second.queue(ctx, reading.calls)
+	runBoth(ctx, first, second)
+
+	replies, err := likes.ask(ctx, "read", calls)
+	if err != nil {
+		return social.Likers{}, err
+	}
+	var found social.Likers
+	var aging []int64
+	found.Pages, aging = likes.pages(asks, replies)
+	likes.prolong(ctx, aging)
+	pages, err := reading.answer(ctx)
+	if len(pages) > 0 {
+		found.Friends = pages[0]
+	}
+	return found, err
 }
 
 // runBoth runs two trips at once, or one when they are the same.

@@ -66,60 +66,73 @@ func (s *Split) partIDs(id int64) []int64 {
 // Read reads a piece of each list, in the order of asks, as Windows.Read does. It takes a second trip
 // for lists that are found in parts for the first time.
 func (s *Split) Read(ctx context.Context, asks []social.WindowAsk) ([]social.WindowPage, error) {
-	pages := make([]social.WindowPage, len(asks))
-	var short, long []int // places in asks
+	return s.reading(asks).answer(ctx)
+}
+
+// reading asks for pieces of lists. Its calls may run with others before it is answered.
+type reading struct {
+	*Split
+	asks, oneAsks, partAsks []social.WindowAsk
+	inOne, inParts          []int // places in asks of lists read from one key, and from parts
+	calls                   []call
+}
+
+func (s *Split) reading(asks []social.WindowAsk) *reading {
+	var inOne, inParts []int
 	for i, ask := range asks {
 		if s.long.Contains(ask.ID) {
-			long = append(long, i)
+			inParts = append(inParts, i)
 		} else {
-			short = append(short, i)
+			inOne = append(inOne, i)
 		}
 	}
-	for len(short)+len(long) > 0 {
-		moved, err := s.read(ctx, asks, pages, short, long)
+	r := &reading{Split: s, asks: asks}
+	r.prepare(inOne, inParts)
+	return r
+}
+
+func (r *reading) prepare(inOne, inParts []int) {
+	r.inOne, r.inParts, r.oneAsks, r.partAsks = inOne, inParts, nil, nil
+	for _, at := range inOne {
+		r.oneAsks = append(r.oneAsks, r.asks[at])
+	}
+	for _, at := range inParts {
+		for _, id := range r.partIDs(r.asks[at].ID) {
+			r.partAsks = append(r.partAsks, social.WindowAsk{ID: id, After: r.asks[at].After, Limit: r.asks[at].Limit})
+		}
+	}
+	r.calls = append(r.one.pageCalls(r.oneAsks), r.parts.pageCalls(r.partAsks)...)
+}
+
+// answer gives the pages.
+func (r *reading) answer(ctx context.Context) ([]social.WindowPage, error) {
+	pages := make([]social.WindowPage, len(r.asks))
+	for len(r.calls) > 0 {
+		replies, err := r.one.ask(ctx, "read", r.calls)
 		if err != nil {
 			return nil, err
 		}
-		short, long = nil, moved
+		onePages, oneAging := r.one.pages(r.oneAsks, replies[:len(r.oneAsks)])
+		partPages, partAging := r.parts.pages(r.partAsks, replies[len(r.oneAsks):])
+		r.prolong(ctx, oneAging, partAging)
+		for i, at := range r.inParts {
+			first := i * int(r.width)
+			pages[at] = united(partPages[first:first+int(r.width)], r.asks[at].Limit)
+			if pages[at].State == social.WindowAbsent {
+				r.long.Remove(r.asks[at].ID)
+			}
+		}
+		var moved []int
+		for i, at := range r.inOne {
+			pages[at] = onePages[i]
+			if onePages[i].Floor == movedFloor {
+				r.long.Add(r.asks[at].ID, struct{}{})
+				moved = append(moved, at)
+			}
+		}
+		r.prepare(nil, moved)
 	}
 	return pages, nil
-}
-
-// read reads some of the lists from their one key and some from their parts; moved are those of the
-// former that are in parts too.
-func (s *Split) read(ctx context.Context, asks []social.WindowAsk, pages []social.WindowPage, short, long []int) (moved []int, err error) {
-	oneAsks := make([]social.WindowAsk, len(short))
-	for i, at := range short {
-		oneAsks[i] = asks[at]
-	}
-	var partAsks []social.WindowAsk
-	for _, at := range long {
-		for _, id := range s.partIDs(asks[at].ID) {
-			partAsks = append(partAsks, social.WindowAsk{ID: id, After: asks[at].After, Limit: asks[at].Limit})
-		}
-	}
-	replies, err := s.one.ask(ctx, "read", append(s.one.pageCalls(oneAsks), s.parts.pageCalls(partAsks)...))
-	if err != nil {
-		return nil, err
-	}
-	onePages, oneAging := s.one.pages(oneAsks, replies[:len(oneAsks)])
-	for i, at := range short {
-		pages[at] = onePages[i]
-		if onePages[i].Floor == movedFloor {
-			s.long.Add(asks[at].ID, struct{}{})
-			moved = append(moved, at)
-		}
-	}
-	partPages, partAging := s.parts.pages(partAsks, replies[len(oneAsks):])
-	for i, at := range long {
-		first := i * int(s.width)
-		pages[at] = united(partPages[first:first+int(s.width)], asks[at].Limit)
-		if pages[at].State == social.WindowAbsent {
-			s.long.Remove(asks[at].ID)
-		}
-	}
-	s.prolong(ctx, oneAging, partAging)
-	return moved, nil
 }
 
 // united is the page that pages of all parts make together. It is complete above the highest of their
@@ -189,9 +202,9 @@ func (q *question) askParts() {
 // answer judges the members; wanted says that the list is to be built.
 func (q *question) answer(ctx context.Context) (answers []social.Membership, wanted bool, err error) {
 	if !q.inParts {
-		answers, state, err := q.one.has(ctx, q.calls, q.asks)
+		pieces, state, err := q.one.has(ctx, q.calls, q.asks)
 		if err != nil || !state.moved {
-			return answers, state.wanted, err
+			return together(pieces).Answers, state.wanted, err
 		}
 		q.long.Add(q.id, struct{}{})
 		q.askParts()
@@ -203,12 +216,11 @@ func (q *question) answer(ctx context.Context) (answers []social.Membership, wan
 	if state.wanted {
 		q.long.Remove(q.id)
 	}
-	byMember := make(map[int64]social.Membership, len(found))
-	for _, ask := range q.asks {
-		for i, member := range ask.members {
-			byMember[member] = found[i]
+	byMember := make(map[int64]social.Membership, len(q.members))
+	for i, ask := range q.asks {
+		for j, member := range ask.members {
+			byMember[member] = found[i].Answers[j]
 		}
-		found = found[len(ask.members):]
 	}
 	answers = make([]social.Membership, len(q.members))
 	for i, member := range q.members {

@@ -57,8 +57,39 @@ const membersPerCall = 500
 // Has tells which members are in a list, in their order. It takes one trip; one more as Read does.
 func (w *Windows) Has(ctx context.Context, id int64, members []int64) ([]social.Membership, error) {
 	asks := membersOf(id, members)
-	answers, _, err := w.has(ctx, w.memberCalls(asks), asks)
-	return answers, err
+	pieces, _, err := w.has(ctx, w.memberCalls(asks), asks)
+	return together(pieces).Answers, err
+}
+
+// HasEach tells for each of the lists which members are in it, in their order. It takes one trip; one more
+// as Read does.
+func (w *Windows) HasEach(ctx context.Context, ids, members []int64) ([]social.Members, error) {
+	var asks []memberAsk
+	for _, id := range ids {
+		asks = append(asks, membersOf(id, members)...)
+	}
+	pieces, _, err := w.has(ctx, w.memberCalls(asks), asks)
+	if err != nil || len(pieces) == 0 {
+		return make([]social.Members, len(ids)), err
+	}
+	found := make([]social.Members, 0, len(ids))
+	for some := range slices.Chunk(pieces, len(pieces)/len(ids)) {
+		found = append(found, together(some))
+	}
+	return found, nil
+}
+
+// together joins what pieces of a question were answered.
+func together(pieces []social.Members) social.Members {
+	all := social.Members{State: social.WindowWhole}
+	for _, piece := range pieces {
+		if piece.State == social.WindowAbsent {
+			all.State = social.WindowAbsent
+		}
+		all.Floor = max(all.Floor, piece.Floor)
+		all.Answers = append(all.Answers, piece.Answers...)
+	}
+	return all
 }
 
 // memberAsk asks for some members of a list.
@@ -95,20 +126,21 @@ type listState struct {
 	moved bool
 }
 
-// has runs the calls that have no reply yet and judges the members, one ask behind the other.
-func (w *Windows) has(ctx context.Context, calls []call, asks []memberAsk) (answers []social.Membership, state listState, err error) {
+// has runs the calls that have no reply yet and judges the members, in the order of asks.
+func (w *Windows) has(ctx context.Context, calls []call, asks []memberAsk) (found []social.Members, state listState, err error) {
 	replies, err := w.ask(ctx, "ask", calls)
 	if err != nil {
 		return nil, state, err
 	}
 	var aging []int64
+	found = make([]social.Members, len(asks))
 	for i, reply := range replies {
-		for j, member := range asks[i].members {
-			var answer social.Membership
-			if reply.whole {
-				answer = w.membership(member, reply.parts[j], reply.floor)
+		found[i].Answers = make([]social.Membership, len(asks[i].members))
+		if reply.whole {
+			found[i].State, found[i].Floor = social.WindowWhole, reply.floor
+			for j, member := range asks[i].members {
+				found[i].Answers[j] = w.membership(member, reply.parts[j], reply.floor)
 			}
-			answers = append(answers, answer)
 		}
 		state.wanted = state.wanted || !reply.whole || w.unfinished(reply)
 		state.moved = state.moved || reply.floor == movedFloor
@@ -117,7 +149,7 @@ func (w *Windows) has(ctx context.Context, calls []call, asks []memberAsk) (answ
 		}
 	}
 	w.prolong(ctx, aging)
-	return answers, state, nil
+	return found, state, nil
 }
 
 // membership judges the score of a member, nil when it is not there. Of a player who is not there
