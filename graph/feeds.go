@@ -84,6 +84,16 @@ func (r feedResolver) Likes(ctx context.Context, obj *social.Feed, first int, af
 	if page.Friends != nil {
 		loaders.LikeFriend.Prime(ctx, obj.ID, *page.Friends)
 	}
+	if selects(ctx, "nodes", "player") || selects(ctx, "edges", "node", "player") {
+		// Asked for by each like, they would come in several trips.
+		players := make([]social.PlayerID, len(page.Items))
+		for i, like := range page.Items {
+			players[i] = like.Key.Player
+		}
+		if _, err := loaders.Players.LoadAll(ctx, players); err != nil {
+			return nil, err
+		}
+	}
 	return r.likeConnection(l, args, ask, page.Page), nil
 }
 

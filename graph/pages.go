@@ -3,6 +3,9 @@ package graph
 import (
 	"context"
 
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
 	"circle/graph/loader"
 	"circle/graph/model"
 	"circle/internal/service"
@@ -32,6 +35,26 @@ func pageInfo(args social.PageArgs, hasNext bool, cursors int, cursor func(i int
 		info.StartCursor, info.EndCursor = &start, &end
 	}
 	return info
+}
+
+// selects says whether a field is wanted, by its path below the one that is being resolved.
+func selects(ctx context.Context, path ...string) bool {
+	operation := graphql.GetOperationContext(ctx)
+	fields := graphql.CollectFieldsCtx(ctx, nil)
+	for depth, name := range path {
+		var below ast.SelectionSet
+		found := false
+		for _, field := range fields {
+			if field.Name == name {
+				found, below = true, append(below, field.Selections...)
+			}
+		}
+		if !found || depth == len(path)-1 {
+			return found
+		}
+		fields = graphql.CollectFields(operation, below, nil)
+	}
+	return false
 }
 
 // prime notes what was read along with a list of feeds, so that no field reads it again.

@@ -48,6 +48,8 @@ type Options struct {
 	OnStatement func()
 	// RedisTimeout bounds a trip to Redis; 0 means the store's own bound.
 	RedisTimeout time.Duration
+	// ListCap bounds the windows further than their kinds do; 0 means no further.
+	ListCap int
 }
 
 // App is a server.

@@ -17,7 +17,7 @@ const epochInterval = time.Second
 // openRedis opens the indexes, in this process where no URL is set, keeps their epochs and
 // watches their fences.
 func openRedis(ctx context.Context, o Options, b *base, registry *prometheus.Registry, ends *closers) (*redisstore.Store, error) {
-	cfg := redisstore.Config{URLs: redisURLs(o.Config.Redis), Hooks: o.RedisHooks, Log: o.Log, Timeout: o.RedisTimeout}
+	cfg := redisstore.Config{URLs: redisURLs(o.Config.Redis), Hooks: o.RedisHooks, Log: o.Log, Timeout: o.RedisTimeout, ListCap: o.ListCap}
 	if o.Config.Redis.Embedded() {
 		embedded, err := redisstore.StartEmbedded(ctx)
 		if err != nil {

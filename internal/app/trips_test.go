@@ -88,6 +88,46 @@ func TestAProfilePageOf100CostsTheTripsOfAPageOf10(t *testing.T) {
 	}
 }
 
+const likesPage = `query($id:ID!,$first:Int!){node(id:$id){... on Feed{likes(first:$first){totalCount friendCount
+	edges{cursor node{isFriend likedAt player{id name}}} pageInfo{hasNextPage}}}}}`
+
+func TestAPageOf100LikersCostsTheTripsOfAPageOf10(t *testing.T) {
+	app := testkit.Start(t, testkit.NewStores(t))
+	people := app.SignUpAll(t, "liker", 125)
+	viewer := people[0]
+	feed := viewer.MustPost(t, "hello", "PUBLIC")
+	for i, p := range people {
+		testkit.Must(t)(p.Like(feed))
+		if i > 0 && i%10 == 0 {
+			testkit.Must(t)(viewer.Follow(p))
+			testkit.Must(t)(p.Follow(viewer))
+		}
+	}
+	page := func(first int) func() {
+		return func() {
+			r := testkit.Read[struct {
+				Node struct {
+					Likes struct {
+						Edges                   []any
+						TotalCount, FriendCount int
+					}
+				}
+			}](t, app, viewer.Token, likesPage, testkit.Vars{"id": feed, "first": first})
+			require.Len(t, r.Node.Likes.Edges, first)
+			require.Equal(t, []int{125, 12}, []int{r.Node.Likes.TotalCount, r.Node.Likes.FriendCount})
+		}
+	}
+	require.Eventually(t, func() bool {
+		_, sql := quietest(app, page(100))
+		return sql == 0
+	}, 10*time.Second, 10*time.Millisecond, "the windows are built behind the first page")
+	for _, first := range []int{10, 100} {
+		redis, sql := quietest(app, page(first))
+		assert.LessOrEqual(t, redis, int64(5), "the feed; likers and friends, friends among likers; counters and players: a page of %d", first)
+		assert.Zero(t, sql, "a page of %d", first)
+	}
+}
+
 // TestNestedListsAreReadInBulk compares pages of 4 and of 40: read one by one, lists below lists
 // would take ten times the trips.
 func TestNestedListsAreReadInBulk(t *testing.T) {

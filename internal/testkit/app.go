@@ -48,6 +48,7 @@ func TryStart(t testing.TB, stores Stores, settings ...string) (*App, error) {
 		RedisHooks: []redis.Hook{a.Trips}, OnStatement: a.Trips.statement,
 		// A busy machine must not make Redis look as if it were away.
 		RedisTimeout: 10 * time.Second,
+		ListCap:      stores.ListCap,
 	})
 	if err != nil {
 		return nil, err

@@ -26,6 +26,8 @@ type Stores struct {
 	DatabaseURL string
 	RedisURL    string
 	DataDir     string
+	// ListCap bounds every list in Redis, unless it is 0.
+	ListCap int
 }
 
 // NewStores makes empty stores that are gone when the test ends.

@@ -44,8 +44,8 @@ func (s *Store) newSplit(one, parts family) *Split {
 		panic(err) // for a size that is not positive alone
 	}
 	return &Split{
-		one:   &Windows{store: s, keys: one, order: players, cap: keyCap, spread: true},
-		parts: &Windows{store: s, keys: parts, order: players, cap: keyCap},
+		one:   &Windows{store: s, keys: one, order: players, cap: s.capped(keyCap), spread: true},
+		parts: &Windows{store: s, keys: parts, order: players, cap: s.capped(keyCap)},
 		width: listParts,
 		long:  long,
 	}

@@ -38,6 +38,9 @@ type Config struct {
 	Now func() time.Time
 	// Timeout bounds a dial, a write and a read; 0 means 500 ms.
 	Timeout time.Duration
+	// ListCap bounds every window further than its kind does, unless it is 0: with a few entries each, what
+	// happens at the end of windows happens often.
+	ListCap int
 }
 
 // OneURL is a Config's URLs with the same deployment for every role.
@@ -55,6 +58,7 @@ type Store struct {
 	servers map[Role]*server
 	scripts scripts
 	splits  map[string]*Split
+	listCap int
 	plain   bool
 	epochs  map[Role]*atomic.Uint32
 	// logsEnded is told of each new epoch of the logs.
@@ -91,7 +95,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		t.timeout = cmp.Or(cfg.Timeout, ioTimeout)
 		topologies[role] = t
 	}
-	s := &Store{servers: make(map[Role]*server), scripts: newScripts(cfg.Plain), plain: cfg.Plain, epochs: make(map[Role]*atomic.Uint32), logsEnded: make(chan struct{}, 1), now: cfg.Now}
+	s := &Store{servers: make(map[Role]*server), scripts: newScripts(cfg.Plain), plain: cfg.Plain, epochs: make(map[Role]*atomic.Uint32), logsEnded: make(chan struct{}, 1), now: cfg.Now, listCap: cfg.ListCap}
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -112,24 +112,33 @@ func keyOf(score any) int64 {
 	return int64(-f)
 }
 
+// capped bounds how many entries a list of some kind holds.
+func (s *Store) capped(n int) int {
+	if s.listCap != 0 {
+		return min(n, s.listCap)
+	}
+	return n
+}
+
 // Timelines are the feeds on players' home pages, the newest 1,000.
 func (s *Store) Timelines() *Windows {
-	return &Windows{store: s, keys: timelineKeys, order: newest, cap: 1000, few: 500}
+	cap := s.capped(1000)
+	return &Windows{store: s, keys: timelineKeys, order: newest, cap: cap, few: cap / 2}
 }
 
 // Profiles are the feeds that players made, the newest 20,000.
 func (s *Store) Profiles() *Windows {
-	return &Windows{store: s, keys: profileKeys, order: newest, cap: 20_000}
+	return &Windows{store: s, keys: profileKeys, order: newest, cap: s.capped(20_000)}
 }
 
 // Liked are the feeds that players like, the newest 10,000 feeds.
 func (s *Store) Liked() *Windows {
-	return &Windows{store: s, keys: likedKeys, order: newest, cap: 10_000}
+	return &Windows{store: s, keys: likedKeys, order: newest, cap: s.capped(10_000)}
 }
 
 // Likes are the players who like a feed, by like, the newest 10,000.
 func (s *Store) Likes() *Windows {
-	return &Windows{store: s, keys: likesKeys, order: players, cap: 10_000}
+	return &Windows{store: s, keys: likesKeys, order: players, cap: s.capped(10_000)}
 }
 
 // threadCap is how many comments a list of them holds: as many as stay in the compact encoding.
@@ -137,12 +146,12 @@ const threadCap = 1000
 
 // CommentHeads are the comments on a feed, the oldest 1,000.
 func (s *Store) CommentHeads() *Windows {
-	return &Windows{store: s, keys: commentsKeys, order: oldest, cap: threadCap}
+	return &Windows{store: s, keys: commentsKeys, order: oldest, cap: s.capped(threadCap)}
 }
 
 // Replies are the answers in the thread of a comment, the oldest 1,000.
 func (s *Store) Replies() *Windows {
-	return &Windows{store: s, keys: repliesKeys, order: oldest, cap: threadCap}
+	return &Windows{store: s, keys: repliesKeys, order: oldest, cap: s.capped(threadCap)}
 }
 
 // Following are the players whom a player follows, by edge.
