@@ -8,8 +8,9 @@ import (
 
 var (
 	_ service.PageCache                                    = (*redisstore.Store)(nil)
-	_ service.MergeWindow                                  = (*redisstore.Store)(nil).Timelines()
+	_ service.MergeWindow                                  = (*redisstore.Windows)(nil)
 	_ service.Window                                       = (*redisstore.Split)(nil)
+	_ service.EachWindow                                   = (*redisstore.Windows)(nil)
 	_ service.Cache[social.PlayerID, *social.Player]       = (*redisstore.Store)(nil).Players()
 	_ service.Cache[social.PlayerID, *social.PlayerDetail] = (*redisstore.Store)(nil).Details()
 	_ service.Cache[social.FeedID, *social.Feed]           = (*redisstore.Store)(nil).Feeds()
