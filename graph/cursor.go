@@ -28,6 +28,7 @@ const (
 	listConversations
 	listMessages
 	listInboxLive
+	listFeedLive
 )
 
 // list names one list: its kind, whose it is, and, where the order is the viewer's own, for whom.

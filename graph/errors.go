@@ -30,8 +30,9 @@ func (e Errors) translate(ctx context.Context, err error) *gqlerror.Error {
 	var own *social.Error
 	if errors.As(err, &own) {
 		code := own.Code
-		if !code.TopLevel() {
-			// A business failure outside a mutation's payload: the request asked for what can't be.
+		if !code.TopLevel() && code != social.CodeNotFound {
+			// A business failure outside a mutation's payload: the request asked for what can't be. What a
+			// subscription is of may be gone, though.
 			code = social.CodeBadUserInput
 		}
 		if own.Err != nil {

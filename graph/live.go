@@ -33,6 +33,8 @@ type stream[E any] struct {
 	// checks rights as they are now. An error ends the stream, since the client would miss the event
 	// otherwise: with the last cursor it comes again.
 	event func(ctx context.Context, cursor string, entry social.LiveEntry) (E, error)
+	// last says that nothing follows an event; nil for a stream without an end.
+	last func(event E) bool
 }
 
 // open begins to listen to a log.
@@ -49,7 +51,7 @@ func (s stream[E]) open(ctx context.Context, live Live, log social.LogID, since 
 		return nil, err
 	}
 	events := make(chan E)
-	go s.run(ctx, next, events)
+	go s.run(ctx, (&calm{next: next}).item, events)
 	return events, nil
 }
 
@@ -84,6 +86,9 @@ func (s stream[E]) run(ctx context.Context, next func(context.Context) (social.L
 		select {
 		case events <- event:
 		case <-ctx.Done():
+			return
+		}
+		if s.last != nil && s.last(event) {
 			return
 		}
 	}

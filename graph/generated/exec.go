@@ -65,6 +65,11 @@ type ComplexityRoot struct {
 		Root       func(childComplexity int) int
 	}
 
+	CommentAdded struct {
+		Comment func(childComplexity int) int
+		Cursor  func(childComplexity int) int
+	}
+
 	CommentConnection struct {
 		Edges      func(childComplexity int) int
 		Nodes      func(childComplexity int) int
@@ -80,6 +85,11 @@ type ComplexityRoot struct {
 	CommentPayload struct {
 		Comment    func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+	}
+
+	CommentRemoved struct {
+		CommentID func(childComplexity int) int
+		Cursor    func(childComplexity int) int
 	}
 
 	Conversation struct {
@@ -154,6 +164,11 @@ type ComplexityRoot struct {
 		FeedID   func(childComplexity int) int
 		Likes    func(childComplexity int) int
 		Views    func(childComplexity int) int
+	}
+
+	FeedCountersChanged struct {
+		Counters func(childComplexity int) int
+		Cursor   func(childComplexity int) int
 	}
 
 	FeedEdge struct {
@@ -333,6 +348,7 @@ type ComplexityRoot struct {
 	}
 
 	Subscription struct {
+		FeedUpdated     func(childComplexity int, feedID string) int
 		HomeFeedUpdated func(childComplexity int, since *string) int
 		InboxUpdated    func(childComplexity int, since *string) int
 	}
@@ -474,6 +490,7 @@ type SessionResolver interface {
 type SubscriptionResolver interface {
 	HomeFeedUpdated(ctx context.Context, since *string) (<-chan model.HomeFeedEvent, error)
 	InboxUpdated(ctx context.Context, since *string) (<-chan model.InboxEvent, error)
+	FeedUpdated(ctx context.Context, feedID string) (<-chan model.FeedEvent, error)
 }
 type ViewerResolver interface {
 	Player(ctx context.Context, obj *social.Viewer) (*social.Player, error)
@@ -567,6 +584,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Comment.Root(childComplexity), true
 
+	case "CommentAdded.comment":
+		if e.ComplexityRoot.CommentAdded.Comment == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentAdded.Comment(childComplexity), true
+	case "CommentAdded.cursor":
+		if e.ComplexityRoot.CommentAdded.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentAdded.Cursor(childComplexity), true
+
 	case "CommentConnection.edges":
 		if e.ComplexityRoot.CommentConnection.Edges == nil {
 			break
@@ -617,6 +647,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CommentPayload.UserErrors(childComplexity), true
+
+	case "CommentRemoved.commentId":
+		if e.ComplexityRoot.CommentRemoved.CommentID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentRemoved.CommentID(childComplexity), true
+	case "CommentRemoved.cursor":
+		if e.ComplexityRoot.CommentRemoved.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentRemoved.Cursor(childComplexity), true
 
 	case "Conversation.id":
 		if e.ComplexityRoot.Conversation.Key == nil {
@@ -894,6 +937,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.FeedCounters.Views(childComplexity), true
+
+	case "FeedCountersChanged.counters":
+		if e.ComplexityRoot.FeedCountersChanged.Counters == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedCountersChanged.Counters(childComplexity), true
+	case "FeedCountersChanged.cursor":
+		if e.ComplexityRoot.FeedCountersChanged.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedCountersChanged.Cursor(childComplexity), true
 
 	case "FeedEdge.cursor":
 		if e.ComplexityRoot.FeedEdge.Cursor == nil {
@@ -1652,6 +1708,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.StreamStarted.Cursor(childComplexity), true
 
+	case "Subscription.feedUpdated":
+		if e.ComplexityRoot.Subscription.FeedUpdated == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_feedUpdated_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.FeedUpdated(childComplexity, args["feedId"].(string)), true
 	case "Subscription.homeFeedUpdated":
 		if e.ComplexityRoot.Subscription.HomeFeedUpdated == nil {
 			break
@@ -2553,12 +2620,23 @@ type Subscription {
     "The cursor of the last event that was taken."
     since: Cursor
   ): InboxEvent!
+  """
+  Live counters and comments of one feed: comments at once, counters at most 4 times a second, their last state always.
+  NOT_FOUND where unknown or not visible, also later, when the viewer may no longer see the feed.
+  """
+  feedUpdated(
+    "The feed's id."
+    feedId: ID!
+  ): FeedEvent!
 }
 
 # ---------------------------------------------------------------- live events
 
 "What happens on the viewer's home page. Each event's cursor is the place right behind it."
 union HomeFeedEvent = StreamStarted | FeedAdded | FeedEdited | FeedRemoved | StreamGap
+
+"What happens to a feed. After FeedRemoved the stream ends."
+union FeedEvent = StreamStarted | StreamGap | FeedCountersChanged | CommentAdded | CommentRemoved | FeedEdited | FeedRemoved
 
 "Live; subscribe first, read the page after it."
 type StreamStarted {
@@ -2621,6 +2699,33 @@ type FeedRemoved {
   cursor: Cursor!
   "The feed's id."
   feedId: ID!
+}
+
+"A feed's counters have changed."
+type FeedCountersChanged {
+  "The place behind this event."
+  cursor: Cursor!
+  "The counters as they are now."
+  counters: FeedCounters!
+}
+
+"A comment or answer is new."
+type CommentAdded {
+  "The place behind this event."
+  cursor: Cursor!
+  "The comment as it is now."
+  comment: Comment!
+}
+
+"""
+A comment or answer was deleted. A comment that has answers stays in its place without its text, until the last of
+them is deleted.
+"""
+type CommentRemoved {
+  "The place behind this event."
+  cursor: Cursor!
+  "The comment's id."
+  commentId: ID!
 }
 
 # ---------------------------------------------------------------- inputs
@@ -3946,6 +4051,20 @@ func (ec *executionContext) field_Query_player_args(ctx context.Context, rawArgs
 	return args, nil
 }
 
+func (ec *executionContext) field_Subscription_feedUpdated_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "feedId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["feedId"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Subscription_homeFeedUpdated_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -4379,6 +4498,61 @@ func (ec *executionContext) fieldContext_Comment_replies(ctx context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _CommentAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *model.CommentAdded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentAdded_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCursor2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CommentAdded_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CommentAdded", field, false, false, "Cursor")
+}
+
+func (ec *executionContext) _CommentAdded_comment(ctx context.Context, field graphql.CollectedField, obj *model.CommentAdded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentAdded_comment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Comment, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.Comment) graphql.Marshaler {
+			return ec.marshalNComment2ᚖcircleᚋinternalᚋsocialᚐComment(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CommentAdded_comment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CommentAdded",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Comment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CommentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.CommentConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4615,6 +4789,52 @@ func (ec *executionContext) fieldContext_CommentPayload_userErrors(_ context.Con
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _CommentRemoved_cursor(ctx context.Context, field graphql.CollectedField, obj *model.CommentRemoved) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentRemoved_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCursor2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CommentRemoved_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CommentRemoved", field, false, false, "Cursor")
+}
+
+func (ec *executionContext) _CommentRemoved_commentId(ctx context.Context, field graphql.CollectedField, obj *model.CommentRemoved) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentRemoved_commentId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CommentID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CommentRemoved_commentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CommentRemoved", field, false, false, "ID")
 }
 
 func (ec *executionContext) _Conversation_id(ctx context.Context, field graphql.CollectedField, obj *social.Conversation) (ret graphql.Marshaler) {
@@ -5795,6 +6015,61 @@ func (ec *executionContext) _FeedCounters_viewCount(ctx context.Context, field g
 }
 func (ec *executionContext) fieldContext_FeedCounters_viewCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("FeedCounters", field, false, false, "Int")
+}
+
+func (ec *executionContext) _FeedCountersChanged_cursor(ctx context.Context, field graphql.CollectedField, obj *model.FeedCountersChanged) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedCountersChanged_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCursor2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedCountersChanged_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedCountersChanged", field, false, false, "Cursor")
+}
+
+func (ec *executionContext) _FeedCountersChanged_counters(ctx context.Context, field graphql.CollectedField, obj *model.FeedCountersChanged) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedCountersChanged_counters(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Counters, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *social.FeedCounters) graphql.Marshaler {
+			return ec.marshalNFeedCounters2ᚖcircleᚋinternalᚋsocialᚐFeedCounters(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedCountersChanged_counters(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FeedCountersChanged",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FeedCounters(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _FeedEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.FeedEdge) (ret graphql.Marshaler) {
@@ -9088,6 +9363,50 @@ func (ec *executionContext) fieldContext_Subscription_inboxUpdated(ctx context.C
 	return fc, nil
 }
 
+func (ec *executionContext) _Subscription_feedUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_feedUpdated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscription().FeedUpdated(ctx, fc.Args["feedId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.FeedEvent) graphql.Marshaler {
+			return ec.marshalNFeedEvent2circleᚋgraphᚋmodelᚐFeedEvent(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_feedUpdated(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type FeedEvent does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscription_feedUpdated_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _UnreadCounts_total(ctx context.Context, field graphql.CollectedField, obj *social.UnreadCounts) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -11289,6 +11608,68 @@ func UnmarshalUpdateProfileInput(ctx context.Context, raw any) (model.UpdateProf
 
 // region    ************************** interface.gotpl ***************************
 
+func (ec *executionContext) _FeedEvent(ctx context.Context, sel ast.SelectionSet, obj model.FeedEvent) graphql.Marshaler {
+	switch obj := (obj).(type) {
+	case nil:
+		return graphql.Null
+	case model.StreamStarted:
+		return ec._StreamStarted(ctx, sel, &obj)
+	case *model.StreamStarted:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._StreamStarted(ctx, sel, obj)
+	case model.StreamGap:
+		return ec._StreamGap(ctx, sel, &obj)
+	case *model.StreamGap:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._StreamGap(ctx, sel, obj)
+	case model.FeedRemoved:
+		return ec._FeedRemoved(ctx, sel, &obj)
+	case *model.FeedRemoved:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._FeedRemoved(ctx, sel, obj)
+	case model.FeedEdited:
+		return ec._FeedEdited(ctx, sel, &obj)
+	case *model.FeedEdited:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._FeedEdited(ctx, sel, obj)
+	case model.FeedCountersChanged:
+		return ec._FeedCountersChanged(ctx, sel, &obj)
+	case *model.FeedCountersChanged:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._FeedCountersChanged(ctx, sel, obj)
+	case model.CommentRemoved:
+		return ec._CommentRemoved(ctx, sel, &obj)
+	case *model.CommentRemoved:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._CommentRemoved(ctx, sel, obj)
+	case model.CommentAdded:
+		return ec._CommentAdded(ctx, sel, &obj)
+	case *model.CommentAdded:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._CommentAdded(ctx, sel, obj)
+	default:
+		if typedObj, ok := obj.(graphql.Marshaler); ok {
+			return typedObj
+		} else {
+			panic(fmt.Errorf("unexpected type %T; non-generated variants of FeedEvent must implement graphql.Marshaler", obj))
+		}
+	}
+}
+
 func (ec *executionContext) _HomeFeedEvent(ctx context.Context, sel ast.SelectionSet, obj model.HomeFeedEvent) graphql.Marshaler {
 	switch obj := (obj).(type) {
 	case nil:
@@ -11527,6 +11908,44 @@ func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, 
 	return out
 }
 
+var commentAddedImplementors = []string{"CommentAdded", "FeedEvent"}
+
+func (ec *executionContext) _CommentAdded(ctx context.Context, sel ast.SelectionSet, obj *model.CommentAdded) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, commentAddedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CommentAdded")
+		case "cursor":
+			out.Values[i] = ec._CommentAdded_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "comment":
+			out.Values[i] = ec._CommentAdded_comment(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var commentConnectionImplementors = []string{"CommentConnection"}
 
 func (ec *executionContext) _CommentConnection(ctx context.Context, sel ast.SelectionSet, obj *model.CommentConnection) graphql.Marshaler {
@@ -11632,6 +12051,44 @@ func (ec *executionContext) _CommentPayload(ctx context.Context, sel ast.Selecti
 			}
 		case "userErrors":
 			out.Values[i] = ec._CommentPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var commentRemovedImplementors = []string{"CommentRemoved", "FeedEvent"}
+
+func (ec *executionContext) _CommentRemoved(ctx context.Context, sel ast.SelectionSet, obj *model.CommentRemoved) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, commentRemovedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CommentRemoved")
+		case "cursor":
+			out.Values[i] = ec._CommentRemoved_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "commentId":
+			out.Values[i] = ec._CommentRemoved_commentId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -12177,6 +12634,44 @@ func (ec *executionContext) _FeedCounters(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var feedCountersChangedImplementors = []string{"FeedCountersChanged", "FeedEvent"}
+
+func (ec *executionContext) _FeedCountersChanged(ctx context.Context, sel ast.SelectionSet, obj *model.FeedCountersChanged) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, feedCountersChangedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FeedCountersChanged")
+		case "cursor":
+			out.Values[i] = ec._FeedCountersChanged_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "counters":
+			out.Values[i] = ec._FeedCountersChanged_counters(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var feedEdgeImplementors = []string{"FeedEdge"}
 
 func (ec *executionContext) _FeedEdge(ctx context.Context, sel ast.SelectionSet, obj *model.FeedEdge) graphql.Marshaler {
@@ -12220,7 +12715,7 @@ func (ec *executionContext) _FeedEdge(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
-var feedEditedImplementors = []string{"FeedEdited", "HomeFeedEvent"}
+var feedEditedImplementors = []string{"FeedEdited", "HomeFeedEvent", "FeedEvent"}
 
 func (ec *executionContext) _FeedEdited(ctx context.Context, sel ast.SelectionSet, obj *model.FeedEdited) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, feedEditedImplementors)
@@ -12296,7 +12791,7 @@ func (ec *executionContext) _FeedPayload(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
-var feedRemovedImplementors = []string{"FeedRemoved", "HomeFeedEvent"}
+var feedRemovedImplementors = []string{"FeedRemoved", "HomeFeedEvent", "FeedEvent"}
 
 func (ec *executionContext) _FeedRemoved(ctx context.Context, sel ast.SelectionSet, obj *model.FeedRemoved) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, feedRemovedImplementors)
@@ -13411,7 +13906,7 @@ func (ec *executionContext) _SessionPayload(ctx context.Context, sel ast.Selecti
 	return out
 }
 
-var streamGapImplementors = []string{"StreamGap", "HomeFeedEvent", "InboxEvent"}
+var streamGapImplementors = []string{"StreamGap", "HomeFeedEvent", "FeedEvent", "InboxEvent"}
 
 func (ec *executionContext) _StreamGap(ctx context.Context, sel ast.SelectionSet, obj *model.StreamGap) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, streamGapImplementors)
@@ -13444,7 +13939,7 @@ func (ec *executionContext) _StreamGap(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
-var streamStartedImplementors = []string{"StreamStarted", "HomeFeedEvent", "InboxEvent"}
+var streamStartedImplementors = []string{"StreamStarted", "HomeFeedEvent", "FeedEvent", "InboxEvent"}
 
 func (ec *executionContext) _StreamStarted(ctx context.Context, sel ast.SelectionSet, obj *model.StreamStarted) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, streamStartedImplementors)
@@ -13494,6 +13989,8 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 		return ec._Subscription_homeFeedUpdated(ctx, fields[0])
 	case "inboxUpdated":
 		return ec._Subscription_inboxUpdated(ctx, fields[0])
+	case "feedUpdated":
+		return ec._Subscription_feedUpdated(ctx, fields[0])
 	default:
 		panic("unknown field " + strconv.Quote(fields[0].Name))
 	}
@@ -14309,6 +14806,14 @@ func (ec *executionContext) marshalNFeedCounters2ᚕᚖcircleᚋinternalᚋsocia
 	return ret
 }
 
+func (ec *executionContext) marshalNFeedCounters2ᚖcircleᚋinternalᚋsocialᚐFeedCounters(ctx context.Context, sel ast.SelectionSet, v *social.FeedCounters) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "FeedCounters!")
+		return graphql.Null
+	}
+	return ec._FeedCounters(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNFeedEdge2ᚕᚖcircleᚋgraphᚋmodelᚐFeedEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FeedEdge) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -14331,6 +14836,14 @@ func (ec *executionContext) marshalNFeedEdge2ᚖcircleᚋgraphᚋmodelᚐFeedEdg
 		return graphql.Null
 	}
 	return ec._FeedEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNFeedEvent2circleᚋgraphᚋmodelᚐFeedEvent(ctx context.Context, sel ast.SelectionSet, v model.FeedEvent) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "FeedEvent!")
+		return graphql.Null
+	}
+	return ec._FeedEvent(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNFeedInput2circleᚋgraphᚋmodelᚐFeedInput(ctx context.Context, v any) (model.FeedInput, error) {

@@ -8,6 +8,11 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
+// What happens to a feed. After FeedRemoved the stream ends.
+type FeedEvent interface {
+	IsFeedEvent()
+}
+
 // What happens on the viewer's home page. Each event's cursor is the place right behind it.
 type HomeFeedEvent interface {
 	IsHomeFeedEvent()
@@ -17,6 +22,16 @@ type HomeFeedEvent interface {
 type InboxEvent interface {
 	IsInboxEvent()
 }
+
+// A comment or answer is new.
+type CommentAdded struct {
+	// The place behind this event.
+	Cursor string `json:"cursor"`
+	// The comment as it is now.
+	Comment *social.Comment `json:"comment"`
+}
+
+func (CommentAdded) IsFeedEvent() {}
 
 // A comment in a list.
 type CommentEdge struct {
@@ -39,6 +54,17 @@ type CommentPayload struct {
 	// Why it failed; empty on success.
 	UserErrors []*social.Error `json:"userErrors"`
 }
+
+// A comment or answer was deleted. A comment that has answers stays in its place without its text, until the last of
+// them is deleted.
+type CommentRemoved struct {
+	// The place behind this event.
+	Cursor string `json:"cursor"`
+	// The comment's id.
+	CommentID string `json:"commentId"`
+}
+
+func (CommentRemoved) IsFeedEvent() {}
 
 // A page of conversations.
 type ConversationConnection struct {
@@ -142,6 +168,16 @@ type FeedConnection struct {
 	PageInfo *PageInfo `json:"pageInfo"`
 }
 
+// A feed's counters have changed.
+type FeedCountersChanged struct {
+	// The place behind this event.
+	Cursor string `json:"cursor"`
+	// The counters as they are now.
+	Counters *social.FeedCounters `json:"counters"`
+}
+
+func (FeedCountersChanged) IsFeedEvent() {}
+
 // A feed in a list.
 type FeedEdge struct {
 	// The entry's place.
@@ -161,6 +197,8 @@ type FeedEdited struct {
 }
 
 func (FeedEdited) IsHomeFeedEvent() {}
+
+func (FeedEdited) IsFeedEvent() {}
 
 // A feed.
 type FeedInput struct {
@@ -185,6 +223,8 @@ type FeedRemoved struct {
 }
 
 func (FeedRemoved) IsHomeFeedEvent() {}
+
+func (FeedRemoved) IsFeedEvent() {}
 
 // A like in a list.
 type LikeEdge struct {
@@ -340,6 +380,8 @@ type StreamGap struct {
 
 func (StreamGap) IsHomeFeedEvent() {}
 
+func (StreamGap) IsFeedEvent() {}
+
 func (StreamGap) IsInboxEvent() {}
 
 // Live; subscribe first, read the page after it.
@@ -349,6 +391,8 @@ type StreamStarted struct {
 }
 
 func (StreamStarted) IsHomeFeedEvent() {}
+
+func (StreamStarted) IsFeedEvent() {}
 
 func (StreamStarted) IsInboxEvent() {}
 

@@ -23,6 +23,7 @@ func (a *App) startLive(ctx context.Context, o Options, cache *redisstore.Store,
 
 // farStages are what workers do after events' near stages.
 func farStages(b *base, cache *redisstore.Store, registry *prometheus.Registry) map[social.EventKind]outbox.FarHandler {
+	logs := cache.Logs()
 	push := &pusher{
 		cache: cache,
 		pushes: prometheus.NewCounter(prometheus.CounterOpts{
@@ -34,8 +35,10 @@ func farStages(b *base, cache *redisstore.Store, registry *prometheus.Registry) 
 	}
 	registry.MustRegister(push.pushes, push.appends)
 	return map[social.EventKind]outbox.FarHandler{
-		social.EventConversation: &fanout.InboxFar{Messages: b.store.Messages(), Logs: cache.Logs()},
-		social.EventFeed:         &fanout.FeedFar{Heads: b.store.Feeds(), Fans: b.store, Pusher: push},
+		social.EventConversation: &fanout.InboxFar{Messages: b.store.Messages(), Logs: logs},
+		social.EventFeed:    &fanout.FeedFar{Heads: b.store.Feeds(), Fans: b.store, Pusher: push, Logs: logs},
+		social.EventLike:    &fanout.LikeFar{Logs: logs},
+		social.EventComment: &fanout.CommentFar{Comments: b.store.Comments(), Logs: logs},
 	}
 }
 

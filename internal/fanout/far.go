@@ -30,11 +30,12 @@ type Pusher interface {
 const fansPerPush = 1000
 
 // FeedFar is the far stage of the events of feeds: it brings them to their author and, unless the feed is
-// PRIVATE, to every fan.
+// PRIVATE, to every fan, and to whoever listens to the feed itself.
 type FeedFar struct {
 	Heads  Heads
 	Fans   Fans
 	Pusher Pusher
+	Logs   Logs
 }
 
 // Far runs the stage. Its place is the last fan that has been served; before the first chunk of fans there is
@@ -56,6 +57,11 @@ func (f *FeedFar) Far(ctx context.Context, event social.Event, place []byte, sav
 	entry, ok := liveEntry(event, head)
 	if !ok {
 		return nil
+	}
+	if after == 0 && entry.Kind != social.LiveFeedAdded && !event.Replay {
+		if err := announce(ctx, f.Logs, id, entry); err != nil {
+			return err
+		}
 	}
 	for {
 		players, last, err := f.chunk(ctx, head, after)

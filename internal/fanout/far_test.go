@@ -18,6 +18,7 @@ type circleOf struct {
 	head   *social.Feed
 	fans   []social.PlayerID
 	pushed []pushed
+	logs   logs
 	// failAt is the push that fails, from 1 on.
 	failAt int
 }
@@ -55,7 +56,7 @@ func (c *circleOf) Push(_ context.Context, players []social.PlayerID, entry soci
 	return nil
 }
 
-func (c *circleOf) far() *FeedFar { return &FeedFar{Heads: c, Fans: c, Pusher: c} }
+func (c *circleOf) far() *FeedFar { return &FeedFar{Heads: c, Fans: c, Pusher: c, Logs: &c.logs} }
 
 func fans(n int) []social.PlayerID {
 	players := make([]social.PlayerID, n)

@@ -12,7 +12,7 @@ type Messages interface {
 	Load(ctx context.Context, ids []social.MessageID) (map[social.MessageID]*social.Message, error)
 }
 
-// Logs are the live logs. Append writes an entry into those that somebody listens to, once.
+// Logs are the live logs. Append writes an entry into those that somebody listens to, once, and returns them.
 type Logs interface {
 	Append(ctx context.Context, logs []social.LogID, entry social.LiveEntry) ([]social.LogID, error)
 }

@@ -44,6 +44,21 @@ func (f *Feeds) Visible(ctx context.Context, viewer social.Viewer, ids []social.
 	return heads, nil
 }
 
+// Live reads a feed as the viewer may see it now; nil when there is none. A tombstone is judged as the feed
+// that it was, so that who could see a feed can be told that it is gone.
+func (f *Feeds) Live(ctx context.Context, viewer social.Viewer, id social.FeedID) (*social.Feed, error) {
+	heads, err := f.heads.Get(ctx, []social.FeedID{id})
+	if err != nil || heads[id] == nil {
+		return nil, err
+	}
+	head := heads[id]
+	seen, err := f.seen(ctx, viewer, map[social.FeedID]guard{id: {head.AuthorID, head.Visibility, false}})
+	if err != nil || !seen[id] {
+		return nil, err
+	}
+	return head, nil
+}
+
 // VisibleCounters reads the counters of feeds that the viewer may see; others are absent.
 func (f *Feeds) VisibleCounters(ctx context.Context, viewer social.Viewer, ids []social.FeedID) (map[social.FeedID]*social.FeedCounters, error) {
 	counters, err := f.counters.Get(ctx, ids)

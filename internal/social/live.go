@@ -1,5 +1,7 @@
 package social
 
+import "time"
+
 // LogKind says of what a live log tells.
 type LogKind uint8
 
@@ -33,7 +35,18 @@ const (
 	LiveMessageRemoved  LiveKind = 'd'
 	// LiveUnreadChanged is of a player; the version is that of the event that changed the counts.
 	LiveUnreadChanged LiveKind = 'u'
+
+	LiveCommentAdded   LiveKind = 'c'
+	LiveCommentRemoved LiveKind = 'x'
+	// LiveCounters is of a feed and has no version: a log holds one entry for all changes of a
+	// CountersInterval.
+	LiveCounters LiveKind = 'n'
 )
+
+// CountersInterval is how far apart the entries are that say that a feed's counters have changed: there are
+// at most 4 a second, however many change them. Counters that are read so long after an entry hold all
+// that it stands for.
+const CountersInterval = 250 * time.Millisecond
 
 // LiveEntry is what a live log holds of an event: where to look, not what is to be seen. Equal
 // entries are one.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -47,12 +48,18 @@ end
 //	KEYS[i]  a log
 //	ARGV[1]  the entry
 //	ARGV[2]  how many entries a log keeps
+//	ARGV[3]  the interval of which there is to be one entry, in milliseconds; 0 for none
 //
 // Result: which i have a mark.
 const luaAppendLog = luaAppend + `
 local listening = {}
+local entry = ARGV[1]
+if ARGV[3] ~= '0' then
+  local now = redis.call('TIME')
+  entry = entry .. string.format('%.0f', math.floor((now[1] * 1000 + now[2] / 1000) / ARGV[3]))
+end
 for i, log in ipairs(KEYS) do
-  if append(log, ARGV[1], ARGV[2]) then listening[#listening + 1] = i end
+  if append(log, entry, ARGV[2]) then listening[#listening + 1] = i end
 end
 return listening
 `
@@ -106,10 +113,15 @@ func (s *Store) Logs() *Logs { return &Logs{store: s} }
 func (l *Logs) Ended() <-chan struct{} { return l.store.logsEnded }
 
 // Append adds an entry to those of the logs that somebody listens to, and tells the processes that they
-// are listened to through; it returns those logs. An entry that a log holds already is not added again. It
+// are listened to through; it returns those logs. An entry that a log holds already is not added again; of
+// changes of counters it takes one in each social.CountersInterval, by the server's clock. It
 // takes one trip, three when a server lacks the script. After an error some of the logs may have it.
 func (l *Logs) Append(ctx context.Context, logs []social.LogID, entry social.LiveEntry) ([]social.LogID, error) {
-	b := l.batch(l.store.scripts.appendLog, packEntry(entry), logLength)
+	var interval time.Duration
+	if entry.Kind == social.LiveCounters {
+		interval = social.CountersInterval
+	}
+	b := l.batch(l.store.scripts.appendLog, packEntry(entry), logLength, interval.Milliseconds())
 	for _, log := range logs {
 		b.addKey(logKey(log))
 	}

@@ -74,6 +74,25 @@ func TestLogs(t *testing.T) {
 			f.append(t, home(7), added(1), edited(1, 2), added(1), edited(1, 2), edited(1, 3), added(1))
 			require.Equal(t, []social.LiveEntry{added(1), edited(1, 2), edited(1, 3)}, f.read(t, home(7), place).Entries)
 		}},
+		{"many changes of counters are one entry an interval", func(t *testing.T, f fixture) {
+			log := social.LogID{Kind: social.LogFeed, Of: 7}
+			counters := social.LiveEntry{Kind: social.LiveCounters, ID: 7}
+			place, began := f.listen(t, log), time.Now()
+			for range 50 {
+				f.append(t, log, counters)
+			}
+			most := 2 + int(time.Since(began)/social.CountersInterval)
+			entries := f.read(t, log, place).Entries
+			require.NotEmpty(t, entries)
+			require.LessOrEqual(t, len(entries), most)
+			for _, e := range entries {
+				require.Equal(t, counters, social.LiveEntry{Kind: e.Kind, ID: e.ID})
+			}
+			require.Eventually(t, func() bool {
+				f.append(t, log, counters)
+				return len(f.read(t, log, place).Entries) > len(entries)
+			}, 10*time.Second, 10*time.Millisecond, "a later interval has its own")
+		}},
 		{"the newest are kept", func(t *testing.T, f fixture) {
 			place := f.listen(t, home(7))
 			for n := range logLength + 1 {
