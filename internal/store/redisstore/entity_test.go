@@ -313,10 +313,10 @@ func TestUnreadableIsAbsentAndOverwritten(t *testing.T) {
 			"short":          head[:11],
 			"prefix only":    head[:12],
 			"head only":      head,
-			"later layout":   head[:12] + "\x02" + "\x01\x01\x00\x00\x00",
-			"cut":            head + "\x01\x01\x00\x00",
-			"too long":       head + "\x01\x01\x00\x00\x00\x00",
-			"bad visibility": head + "\x07\x01\x00\x00\x00",
+			"later layout":   head[:12] + "\x02" + "\x01\x01\x00\x00\x00\x00",
+			"cut":            head + "\x01\x01\x00\x00\x00",
+			"too long":       head + "\x01\x01\x00\x00\x00\x00\x00",
+			"bad visibility": head + "\x07\x01\x00\x00\x00\x00",
 			"endless varint": head + "\x01" + strings.Repeat("\xff", 12),
 		} {
 			require.NoError(t, f.client().Set(ctx, "count:{375000000004099}", raw, 0).Err())
