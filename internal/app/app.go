@@ -80,12 +80,12 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	cache, err := openRedis(ctx, o, base, registry, &a.closers)
+	cache, epochs, err := openRedis(ctx, o, base, registry, &a.closers)
 	if err != nil {
 		return nil, err
 	}
 	a.base = base
-	runner := a.startServices(ctx, o, base, cache, registry)
+	runner := a.startServices(ctx, o, base, cache, epochs, registry)
 	hub := a.startLive(ctx, o, cache, registry)
 	if err := a.startAccounts(ctx, o, base, runner); err != nil {
 		return nil, err
@@ -122,12 +122,12 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 
 // startServices makes the services and starts the workers of the outbox, which lean on each other:
 // a mutation runs the near stage of its events, which refreshes the services' entities.
-func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redisstore.Store, registry *prometheus.Registry) *outbox.Runner {
+func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redisstore.Store, epochs *epochs, registry *prometheus.Registry) *outbox.Runner {
 	near, timelines := &fanout.Near{}, &fanout.TimelinesFar{}
 	far := farStages(b, cache, registry)
 	far[social.EventTimelines] = timelines
 	runner := outbox.New(outbox.Config{
-		Store: b.store, Near: near, Far: far, Metrics: registry, Now: o.Now, Log: o.Log,
+		Store: b.store, Near: nearStage{near, epochs}, Far: far, Metrics: registry, Now: o.Now, Log: o.Log,
 	})
 	a.Services = service.New(service.Deps{
 		Store: transactions{b.store},

@@ -64,15 +64,21 @@ func (s Stores) Flush(t testing.TB) {
 
 // Fill makes Redis refuse new values for want of memory until the test ends or free is called. It must
 // not be embedded, nor evict.
-func (s Stores) Fill(t testing.TB) (free func()) {
+func (s Stores) Fill(t testing.TB) (free func()) { return s.limit(t, "maxmemory") }
+
+// Refuse makes Redis answer and refuse all writes, as after a failover, until the test ends or free is
+// called. It must not be embedded.
+func (s Stores) Refuse(t testing.TB) (free func()) { return s.limit(t, "min-replicas-to-write") }
+
+func (s Stores) limit(t testing.TB, setting string) (free func()) {
 	t.Helper()
-	limit := func(bytes string) {
+	set := func(value string) {
 		require.NoError(t, s.eachRedis(func(ctx context.Context, node *redis.Client) error {
-			return node.ConfigSet(ctx, "maxmemory", bytes).Err()
+			return node.ConfigSet(ctx, setting, value).Err()
 		}))
 	}
-	limit("1")
-	free = sync.OnceFunc(func() { limit("0") })
+	set("1")
+	free = sync.OnceFunc(func() { set("0") })
 	t.Cleanup(free)
 	return free
 }

@@ -207,6 +207,25 @@ func (b *batch) run(ctx context.Context, what string) error {
 	return nil
 }
 
+// runOrDrop is run for changes of lists. Lists that a server has no memory for are made absent, which it
+// takes even then.
+func (b *batch) runOrDrop(ctx context.Context, what string) error {
+	err := b.run(ctx, what)
+	if !redis.HasErrorPrefix(err, "OOM") {
+		return err
+	}
+	pipe := b.server.client.Pipeline()
+	for _, c := range b.calls {
+		for _, key := range c.keys {
+			pipe.Unlink(ctx, key)
+		}
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return away("drop "+b.keys.name, err)
+	}
+	return nil
+}
+
 func (e *Entities[K, V]) server() *server { return e.store.servers[e.keys.role] }
 
 func (e *Entities[K, V]) epoch() uint32 { return e.store.epochs[e.keys.role].Load() }

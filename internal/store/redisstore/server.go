@@ -40,6 +40,8 @@ type server struct {
 	single bool
 	// each calls fn for every node that takes writes.
 	each func(ctx context.Context, fn func(ctx context.Context, node *redis.Client) error) error
+	// refusals are the nodes that take no writes.
+	refusals *refusals
 }
 
 // newServer makes a client. It connects when it is first used.
@@ -104,8 +106,10 @@ func (t topology) oneShard(context.Context) ([]redis.ClusterSlot, error) {
 
 func newSingle(client *redis.Client, hooks []redis.Hook, log *slog.Logger) *server {
 	addHooks(client, hooks)
+	refusals := &refusals{nodes: make(map[string]bool)}
+	client.AddHook(refusals.of(client.Options().Addr))
 	client.AddHook(newBreaker(client.Options().Addr, log, nil))
-	return &server{client: client, single: true, each: func(ctx context.Context, fn func(context.Context, *redis.Client) error) error {
+	return &server{client: client, single: true, refusals: refusals, each: func(ctx context.Context, fn func(context.Context, *redis.Client) error) error {
 		return fn(ctx, client)
 	}}
 }
@@ -117,10 +121,12 @@ func newCluster(options *redis.ClusterOptions, hooks []redis.Hook, log *slog.Log
 	options.DisableRoutingPolicies = true
 	client := redis.NewClusterClient(options)
 	addHooks(client, hooks)
+	refusals := &refusals{nodes: make(map[string]bool)}
 	client.OnNewNode(func(node *redis.Client) {
+		node.AddHook(refusals.of(node.Options().Addr))
 		node.AddHook(newBreaker(node.Options().Addr, log, func(ctx context.Context) { client.ReloadState(ctx) }))
 	})
-	return &server{client: client, each: client.ForEachMaster}
+	return &server{client: client, each: client.ForEachMaster, refusals: refusals}
 }
 
 // newRing spreads keys over servers that don't know each other. A server that is away keeps its
@@ -131,6 +137,7 @@ func newRing(t topology, hooks []redis.Hook, log *slog.Logger) *server {
 	for _, host := range t.hosts {
 		addrs[host] = host
 	}
+	refusals := &refusals{nodes: make(map[string]bool)}
 	client := redis.NewRing(&redis.RingOptions{
 		Addrs:                 addrs,
 		HeartbeatFrequency:    time.Hour,
@@ -150,12 +157,13 @@ func newRing(t topology, hooks []redis.Hook, log *slog.Logger) *server {
 		NewClient: func(options *redis.Options) *redis.Client {
 			options.MaintNotificationsConfig = o.MaintNotificationsConfig
 			node := redis.NewClient(options)
+			node.AddHook(refusals.of(options.Addr))
 			node.AddHook(newBreaker(options.Addr, log, nil))
 			return node
 		},
 	})
 	addHooks(client, hooks)
-	return &server{client: client, each: client.ForEachShard}
+	return &server{client: client, each: client.ForEachShard, refusals: refusals}
 }
 
 // addHooks adds what counts and traces calls.

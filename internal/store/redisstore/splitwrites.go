@@ -18,7 +18,7 @@ func (s *Split) Push(ctx context.Context, ids []int64, e social.Entry) error {
 		parts.add(s.part(id, e.Member))
 	}
 	b.calls = append(b.calls, parts.calls...)
-	return b.run(ctx, "push to")
+	return b.runOrDrop(ctx, "push to")
 }
 
 // Remove takes members out of each of the lists, in every form, as Windows.Remove does, in one trip.
@@ -30,7 +30,7 @@ func (s *Split) Remove(ctx context.Context, ids, members []int64) error {
 		}
 	}
 	b := batch{server: s.one.server(), keys: s.one.keys, calls: calls}
-	return b.run(ctx, "remove from")
+	return b.runOrDrop(ctx, "remove from")
 }
 
 // Begin begins to build a list as one key.

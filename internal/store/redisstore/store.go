@@ -63,6 +63,7 @@ type Store struct {
 	epochs  map[Role]*atomic.Uint32
 	// logsEnded is told of each new epoch of the logs.
 	logsEnded chan struct{}
+	telling   sync.Mutex // of refusals
 	now       func() time.Time
 }
 

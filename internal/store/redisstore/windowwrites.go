@@ -26,7 +26,7 @@ const (
 func (w *Windows) Push(ctx context.Context, ids []int64, e social.Entry) error {
 	b := w.batch(w.store.scripts.push, keysPerCall, w.pairs(nil, []social.Entry{e})...)
 	b.addAll(ids)
-	return b.run(ctx, "push to")
+	return b.runOrDrop(ctx, "push to")
 }
 
 // Merge adds entries, nearest first, as far as the list reaches. It takes one trip, three when a
@@ -36,7 +36,7 @@ func (w *Windows) Merge(ctx context.Context, id int64, entries []social.Entry) e
 	for chunk := range slices.Chunk(entries, entriesPerCall) {
 		b.add(id, w.pairs(nil, chunk)...)
 	}
-	return b.run(ctx, "merge into")
+	return b.runOrDrop(ctx, "merge into")
 }
 
 // Remove takes members out of each of the lists, also out of those that are being built: what their
@@ -44,7 +44,7 @@ func (w *Windows) Merge(ctx context.Context, id int64, entries []social.Entry) e
 // server lacks the script.
 func (w *Windows) Remove(ctx context.Context, ids, members []int64) error {
 	b := batch{server: w.server(), keys: w.keys, calls: w.removal(ids, members)}
-	return b.run(ctx, "remove from")
+	return b.runOrDrop(ctx, "remove from")
 }
 
 func (w *Windows) removal(ids, members []int64) []call {
