@@ -37,9 +37,10 @@ func (r *refusals) note(node string, cmd redis.Cmder) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if refused {
-		r.nodes[node] = r.nodes[node]
-	} else {
+	if _, known := r.nodes[node]; refused && !known {
+		r.nodes[node] = false
+	}
+	if taken {
 		delete(r.nodes, node)
 	}
 	r.some.Store(len(r.nodes) > 0)
