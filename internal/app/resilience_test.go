@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -227,6 +228,7 @@ func TestARedisThatTakesNoWritesShowsNothingOld(t *testing.T) {
 			want := `{"feed":{"likeCount":1},"gone":null,"other":{"fanCount":1,"isFriend":true}}` + fmt.Sprint([]string{made, feed}, []string{made, feed})
 			assert.Equal(t, want, seen(a), "at once")
 			require.Eventually(t, func() bool { return seen(a.On(two)) == want }, madeGood, 50*time.Millisecond)
+			require.Eventually(t, func() bool { return slices.Equal([]string{made, feed}, b.On(two).Home(t, 10)) }, madeGood, 50*time.Millisecond)
 			raised := feedEpoch(t, stores)
 			assert.Equal(t, c.given, raised > before)
 			testkit.Must(t)(a.Unlike(feed))

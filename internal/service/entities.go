@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 
 	"golang.org/x/sync/semaphore"
@@ -100,15 +99,16 @@ func (e *Entity[K, V]) complete(ctx context.Context, keys []K, found map[K]V, ca
 
 // Refresh makes sure that Redis says nothing older than the relational store says now.
 //
-// When Redis takes no values, because its memory is full, they are removed at least: it does that even
-// then, and what is there now may be old.
+// When Redis takes no values, because its memory is full, they are removed instead: it does that even
+// then, and what is there now may be old. Tickets go with them, so no older fill comes after it.
 func (e *Entity[K, V]) Refresh(ctx context.Context, keys []K) error {
 	loaded, putErr, err := e.fill(ctx, unique(keys), true)
 	if err != nil {
 		return err
 	}
 	if putErr != nil {
-		return errors.Join(putErr, e.cache.Remove(ctx, unique(keys)))
+		e.log.DebugContext(ctx, "entities not put into redis", "error", putErr)
+		return e.cache.Remove(ctx, unique(keys))
 	}
 	if gone := absent(keys, loaded); len(gone) > 0 {
 		return e.cache.Remove(ctx, gone)

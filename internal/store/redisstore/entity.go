@@ -207,11 +207,13 @@ func (b *batch) run(ctx context.Context, what string) error {
 	return nil
 }
 
+func outOfMemory(err error) bool { return redis.HasErrorPrefix(err, "OOM") }
+
 // runOrDrop is run for changes of lists. Lists that a server has no memory for are made absent, which it
 // takes even then.
 func (b *batch) runOrDrop(ctx context.Context, what string) error {
 	err := b.run(ctx, what)
-	if !redis.HasErrorPrefix(err, "OOM") {
+	if !outOfMemory(err) {
 		return err
 	}
 	pipe := b.server.client.Pipeline()

@@ -116,6 +116,7 @@ func (l *Logs) Ended() <-chan struct{} { return l.store.logsEnded }
 // are listened to through; it returns those logs. An entry that a log holds already is not added again; of
 // changes of counters it takes one in each social.CountersInterval, by the server's clock. It
 // takes one trip, three when a server lacks the script. After an error some of the logs may have it.
+// Where there is no memory for it, the logs end.
 func (l *Logs) Append(ctx context.Context, logs []social.LogID, entry social.LiveEntry) ([]social.LogID, error) {
 	var interval time.Duration
 	if entry.Kind == social.LiveCounters {
@@ -125,7 +126,10 @@ func (l *Logs) Append(ctx context.Context, logs []social.LogID, entry social.Liv
 	for _, log := range logs {
 		b.addKey(logKey(log))
 	}
-	if err := b.run(ctx, "append to"); err != nil {
+	switch err := b.run(ctx, "append to"); {
+	case outOfMemory(err):
+		return nil, l.Reset(ctx, logs)
+	case err != nil:
 		return nil, err
 	}
 	var listening []social.LogID

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"circle/internal/social"
@@ -11,7 +12,7 @@ import (
 const homesPerTrip = 500
 
 // PushHome brings an entry to players' home pages: into the timelines that are there or being built, and
-// into the live logs of those who listen, for each player in one step. It returns how many timelines and
+// into the live logs of those who listen, for each player in one step. Where there is no memory for that, both are removed. It returns how many timelines and
 // logs there were; after an error some of the players may have it. It takes one trip for 500 players, three
 // when a server lacks the script.
 func (s *Store) PushHome(ctx context.Context, players []social.PlayerID, entry social.LiveEntry) (pushed, told int, err error) {
@@ -30,7 +31,13 @@ func (s *Store) PushHome(ctx context.Context, players []social.PlayerID, entry s
 			}
 			b.calls = append(b.calls, call{script: s.scripts.pushHome, keys: keys, args: shared})
 		}
-		if err := b.run(ctx, "push to"); err != nil {
+		switch err := b.run(ctx, "push to"); {
+		case outOfMemory(err):
+			if err := s.dropHome(ctx, some); err != nil {
+				return pushed, told, err
+			}
+			continue
+		case err != nil:
 			return pushed, told, err
 		}
 		for _, c := range b.calls {
@@ -44,4 +51,13 @@ func (s *Store) PushHome(ctx context.Context, players []social.PlayerID, entry s
 		}
 	}
 	return pushed, told, nil
+}
+
+// dropHome removes players' timelines and ends their logs.
+func (s *Store) dropHome(ctx context.Context, players []social.PlayerID) error {
+	timelines, logs := make([]int64, len(players)), make([]social.LogID, len(players))
+	for i, player := range players {
+		timelines[i], logs[i] = int64(player), social.LogID{Kind: social.LogHome, Of: int64(player)}
+	}
+	return errors.Join(s.Timelines().Drop(ctx, timelines), s.Logs().Reset(ctx, logs))
 }
