@@ -199,7 +199,7 @@ func withOptions(run func(cmd *cobra.Command, o app.Options, args []string) erro
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := config.Load(os.Environ())
 		if err == nil {
-			log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: c.Server.Level()}))
+			log := app.NewLog(os.Stderr, c.Server.Level())
 			slog.SetDefault(log)
 			err = run(cmd, app.Options{Config: c, Log: log, Now: time.Now}, args)
 		}

@@ -40,6 +40,9 @@ var (
 	command = role{nodes: lease.Commands, wait: 2 * lease.Duration}
 )
 
+// giveBackTime bounds the giving back of a node, which a stop need not wait for: leases run out.
+const giveBackTime = time.Second
+
 // openBase opens the relational store, brings its tables up to date and takes a node. What it
 // started is in ends, also when it fails.
 func openBase(ctx context.Context, o Options, r role, ends *closers) (*base, error) {
@@ -68,7 +71,14 @@ func openBase(ctx context.Context, o Options, r role, ends *closers) (*base, err
 	if err != nil {
 		return nil, err
 	}
-	ends.add("node lease", ids.Stop)
+	ends.add("node lease", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, giveBackTime)
+		defer cancel()
+		if err := ids.Stop(ctx); err != nil {
+			o.Log.WarnContext(ctx, "the node is free when its lease has run out", "error", err)
+		}
+		return nil
+	})
 	return &base{store: store, ids: ids, secret: secret}, nil
 }
 

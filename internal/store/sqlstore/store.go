@@ -24,6 +24,8 @@ type Config struct {
 	Owner int64
 	// MaxConns bounds the connections to a MySQL server; 0 means 32.
 	MaxConns int
+	// ConnectTime is how long the server may take to answer for the first time; 0 means 8 s.
+	ConnectTime time.Duration
 	// OnStatement, if set, is called for each SQL statement right before it is sent, BEGIN and
 	// COMMIT apart. It may be called by several goroutines at once.
 	OnStatement func()
@@ -47,7 +49,8 @@ type Store struct {
 	claiming sync.Mutex
 }
 
-// Open connects to the store and makes sure that it answers. It does not migrate.
+// Open connects to the store and makes sure that it answers. It does not migrate. Its errors name the server,
+// and no password.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
@@ -57,6 +60,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	if cfg.MaxConns == 0 {
 		cfg.MaxConns = 32
+	}
+	if cfg.ConnectTime == 0 {
+		cfg.ConnectTime = 8 * time.Second
 	}
 	d, err := dialectOf(cfg.URL, cfg.Log)
 	if err != nil {
@@ -76,8 +82,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 // connect makes the two GORM handles. Only reads outside transactions use prepared statements: a
 // statement first met inside a transaction would be prepared anew in each later one.
 func (s *Store) connect(ctx context.Context, p pools, cfg Config) (err error) {
-	if err := p.ping(ctx); err != nil {
-		return translate(ctx, err)
+	if err := reach(ctx, p, cfg); err != nil {
+		return err
 	}
 	config := gorm.Config{
 		SkipDefaultTransaction: true,
@@ -100,6 +106,21 @@ func (s *Store) connect(ctx context.Context, p pools, cfg Config) (err error) {
 		}
 	}
 	return nil
+}
+
+// reach waits for the first answer.
+func reach(ctx context.Context, p pools, cfg Config) error {
+	limited, cancel := context.WithTimeout(ctx, cfg.ConnectTime)
+	defer cancel()
+	err := p.ping(limited)
+	if err == nil {
+		return nil
+	}
+	u, _ := url.Parse(cfg.URL) // which was parsed before
+	if limited.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s%s does not answer within %v", u.Host, u.Path, cfg.ConnectTime)
+	}
+	return fmt.Errorf("connect to %s%s: %w", u.Host, u.Path, err)
 }
 
 // Ping asks whether the store answers.
