@@ -29,6 +29,9 @@ const (
 	listMessages
 	listInboxLive
 	listFeedLive
+	listBlocked
+	listMuted
+	listLikedFeeds
 )
 
 // list names one list: its kind, whose it is, and, where the order is the viewer's own, for whom.

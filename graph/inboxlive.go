@@ -30,7 +30,7 @@ type inboxEvents struct {
 func (i *inboxEvents) event(ctx context.Context, cursor string, entry social.LiveEntry) (model.InboxEvent, error) {
 	switch id := social.MessageID(entry.ID); entry.Kind {
 	case social.LiveMessageReceived:
-		found, err := i.Services.Messages.Visible(ctx, i.viewer, []social.MessageID{id})
+		found, _, err := i.Services.Messages.Visible(ctx, i.viewer, []social.MessageID{id})
 		if err != nil || found[id] == nil {
 			return nil, err
 		}

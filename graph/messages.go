@@ -69,10 +69,11 @@ func (r viewerResolver) Inbox(ctx context.Context, obj *social.Viewer, first int
 	if err != nil {
 		return nil, err
 	}
-	page, err := r.Services.Messages.Inbox(ctx, *obj, args)
+	page, people, err := r.Services.Messages.Inbox(ctx, *obj, args)
 	if err != nil {
 		return nil, err
 	}
+	loader.From(ctx).PrimePeople(ctx, people)
 	return r.messageConnection(ctx, l, args, page), nil
 }
 

@@ -63,6 +63,16 @@ func (playerResolver) IsFriend(ctx context.Context, obj *social.Player) (bool, e
 	return relation.Friend(), err
 }
 
+func (playerResolver) IsBlocked(ctx context.Context, obj *social.Player) (bool, error) {
+	relation, err := loader.From(ctx).Relations.Load(ctx, obj.ID)
+	return relation.Blocking, err
+}
+
+func (playerResolver) IsMuted(ctx context.Context, obj *social.Player) (bool, error) {
+	relation, err := loader.From(ctx).Relations.Load(ctx, obj.ID)
+	return relation.Muted, err
+}
+
 func (r playerResolver) Feeds(ctx context.Context, obj *social.Player, first int, after *string) (*model.FeedConnection, error) {
 	l := list{kind: listProfile, owner: int64(obj.ID)}
 	args, err := r.page(ctx, l, first, after)
@@ -89,7 +99,7 @@ func (r playerResolver) Friends(ctx context.Context, obj *social.Player, first i
 	return r.players(ctx, obj, listFriends, social.ListFriends, first, after)
 }
 
-func (r playerResolver) players(ctx context.Context, obj *social.Player, kind listKind, of social.RelationList, first int, after *string) (*model.PlayerConnection, error) {
+func (r *Resolver) players(ctx context.Context, obj *social.Player, kind listKind, of social.RelationList, first int, after *string) (*model.PlayerConnection, error) {
 	l := list{kind: kind, owner: int64(obj.ID)}
 	args, err := r.page(ctx, l, first, after)
 	if err != nil {
@@ -103,7 +113,7 @@ func (r playerResolver) players(ctx context.Context, obj *social.Player, kind li
 	return r.playerConnection(l, args, ask, page), nil
 }
 
-type playerConnectionResolver struct{}
+type playerConnectionResolver struct{ *Resolver }
 
 func (playerConnectionResolver) Nodes(ctx context.Context, obj *model.PlayerConnection) ([]*social.Player, error) {
 	ids := make([]social.PlayerID, len(obj.Edges))
@@ -113,7 +123,10 @@ func (playerConnectionResolver) Nodes(ctx context.Context, obj *model.PlayerConn
 	return loader.From(ctx).Players.LoadAll(ctx, ids)
 }
 
-func (playerConnectionResolver) TotalCount(ctx context.Context, obj *model.PlayerConnection) (int, error) {
+func (r playerConnectionResolver) TotalCount(ctx context.Context, obj *model.PlayerConnection) (int, error) {
+	if obj.List > social.ListFriends {
+		return r.Services.Relations.Count(ctx, obj.List, obj.Owner)
+	}
 	return detail(ctx, &social.Player{ID: obj.Owner}, func(d *social.PlayerDetail) int {
 		switch obj.List {
 		case social.ListFans:
@@ -175,6 +188,22 @@ func (r mutationResolver) UnfollowPlayer(ctx context.Context, input model.Player
 	return r.onPlayer(ctx, input, r.Services.Relations.Unfollow)
 }
 
+func (r mutationResolver) BlockPlayer(ctx context.Context, input model.PlayerInput) (*model.PlayerPayload, error) {
+	return r.onPlayer(ctx, input, r.Services.Relations.Block)
+}
+
+func (r mutationResolver) UnblockPlayer(ctx context.Context, input model.PlayerInput) (*model.PlayerPayload, error) {
+	return r.onPlayer(ctx, input, r.Services.Relations.Unblock)
+}
+
+func (r mutationResolver) MutePlayer(ctx context.Context, input model.PlayerInput) (*model.PlayerPayload, error) {
+	return r.onPlayer(ctx, input, r.Services.Relations.Mute)
+}
+
+func (r mutationResolver) UnmutePlayer(ctx context.Context, input model.PlayerInput) (*model.PlayerPayload, error) {
+	return r.onPlayer(ctx, input, r.Services.Relations.Unmute)
+}
+
 // onPlayer does something to the player of the input.
 func (r mutationResolver) onPlayer(ctx context.Context, input model.PlayerInput, do func(context.Context, social.Viewer, social.PlayerID) error) (*model.PlayerPayload, error) {
 	viewer := social.ViewerFrom(ctx)
@@ -196,7 +225,7 @@ func (r mutationResolver) playerPayload(ctx context.Context, id social.PlayerID,
 	}
 	payload := &model.PlayerPayload{UserErrors: userErrors}
 	if id != 0 {
-		payload.Player, err = loader.From(ctx).Players.Load(ctx, id)
+		payload.Player, err = loader.From(ctx).Known.Load(ctx, id)
 	}
 	return payload, err
 }

@@ -56,7 +56,7 @@ func nodeLoad(id string) (nodeLoader, error) {
 	case social.KindPlayer:
 		key, err := social.ParsePlayerID(id)
 		return func(ctx context.Context, l *loader.Loaders) (model.Node, error) {
-			return node(l.Players.Load(ctx, key))
+			return node(l.Known.Load(ctx, key))
 		}, err
 	case social.KindFeed:
 		key, err := social.ParseFeedID(id)
@@ -107,7 +107,7 @@ func (r queryResolver) Player(ctx context.Context, name string) (*social.Player,
 	if id == 0 || err != nil {
 		return nil, err
 	}
-	return loader.From(ctx).Players.Load(ctx, id)
+	return loader.From(ctx).Known.Load(ctx, id)
 }
 
 func (r queryResolver) HomeFeed(ctx context.Context, first int, after *string) (*model.FeedConnection, error) {

@@ -77,7 +77,7 @@ func (r *Resolver) Player() generated.PlayerResolver { return playerResolver{r} 
 
 // PlayerConnection implements generated.ResolverRoot.
 func (r *Resolver) PlayerConnection() generated.PlayerConnectionResolver {
-	return playerConnectionResolver{}
+	return playerConnectionResolver{r}
 }
 
 // PlayerEdge implements generated.ResolverRoot.

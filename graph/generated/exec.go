@@ -253,6 +253,7 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
+		BlockPlayer          func(childComplexity int, input model.PlayerInput) int
 		CreateComment        func(childComplexity int, input model.CreateCommentInput) int
 		CreateFeed           func(childComplexity int, input model.CreateFeedInput) int
 		DeleteComment        func(childComplexity int, input model.CommentInput) int
@@ -264,11 +265,14 @@ type ComplexityRoot struct {
 		LogIn                func(childComplexity int, input model.LogInInput) int
 		LogOut               func(childComplexity int) int
 		MarkConversationRead func(childComplexity int, input model.MarkConversationReadInput) int
+		MutePlayer           func(childComplexity int, input model.PlayerInput) int
 		RefreshSession       func(childComplexity int, input model.RefreshSessionInput) int
 		SendMessage          func(childComplexity int, input model.SendMessageInput) int
 		SignUp               func(childComplexity int, input model.SignUpInput) int
+		UnblockPlayer        func(childComplexity int, input model.PlayerInput) int
 		UnfollowPlayer       func(childComplexity int, input model.PlayerInput) int
 		UnlikeFeed           func(childComplexity int, input model.FeedInput) int
+		UnmutePlayer         func(childComplexity int, input model.PlayerInput) int
 		UpdateProfile        func(childComplexity int, input model.UpdateProfileInput) int
 	}
 
@@ -292,9 +296,11 @@ type ComplexityRoot struct {
 		Friends        func(childComplexity int, first int, after *string) int
 		GuildID        func(childComplexity int) int
 		ID             func(childComplexity int) int
+		IsBlocked      func(childComplexity int) int
 		IsFan          func(childComplexity int) int
 		IsFollowing    func(childComplexity int) int
 		IsFriend       func(childComplexity int) int
+		IsMuted        func(childComplexity int) int
 		JoinedAt       func(childComplexity int) int
 		Level          func(childComplexity int) int
 		Name           func(childComplexity int) int
@@ -376,11 +382,14 @@ type ComplexityRoot struct {
 	}
 
 	Viewer struct {
-		Conversations func(childComplexity int, first int, after *string) int
-		Inbox         func(childComplexity int, first int, after *string) int
-		Player        func(childComplexity int) int
-		Role          func(childComplexity int) int
-		UnreadCounts  func(childComplexity int) int
+		BlockedPlayers func(childComplexity int, first int, after *string) int
+		Conversations  func(childComplexity int, first int, after *string) int
+		Inbox          func(childComplexity int, first int, after *string) int
+		LikedFeeds     func(childComplexity int, first int, after *string) int
+		MutedPlayers   func(childComplexity int, first int, after *string) int
+		Player         func(childComplexity int) int
+		Role           func(childComplexity int) int
+		UnreadCounts   func(childComplexity int) int
 	}
 }
 
@@ -441,6 +450,10 @@ type MutationResolver interface {
 	UpdateProfile(ctx context.Context, input model.UpdateProfileInput) (*model.PlayerPayload, error)
 	FollowPlayer(ctx context.Context, input model.PlayerInput) (*model.PlayerPayload, error)
 	UnfollowPlayer(ctx context.Context, input model.PlayerInput) (*model.PlayerPayload, error)
+	BlockPlayer(ctx context.Context, input model.PlayerInput) (*model.PlayerPayload, error)
+	UnblockPlayer(ctx context.Context, input model.PlayerInput) (*model.PlayerPayload, error)
+	MutePlayer(ctx context.Context, input model.PlayerInput) (*model.PlayerPayload, error)
+	UnmutePlayer(ctx context.Context, input model.PlayerInput) (*model.PlayerPayload, error)
 	CreateFeed(ctx context.Context, input model.CreateFeedInput) (*model.FeedPayload, error)
 	EditFeed(ctx context.Context, input model.EditFeedInput) (*model.FeedPayload, error)
 	DeleteFeed(ctx context.Context, input model.FeedInput) (*model.DeleteFeedPayload, error)
@@ -463,6 +476,8 @@ type PlayerResolver interface {
 	IsFollowing(ctx context.Context, obj *social.Player) (bool, error)
 	IsFan(ctx context.Context, obj *social.Player) (bool, error)
 	IsFriend(ctx context.Context, obj *social.Player) (bool, error)
+	IsBlocked(ctx context.Context, obj *social.Player) (bool, error)
+	IsMuted(ctx context.Context, obj *social.Player) (bool, error)
 	Feeds(ctx context.Context, obj *social.Player, first int, after *string) (*model.FeedConnection, error)
 	Fans(ctx context.Context, obj *social.Player, first int, after *string) (*model.PlayerConnection, error)
 	Following(ctx context.Context, obj *social.Player, first int, after *string) (*model.PlayerConnection, error)
@@ -498,6 +513,9 @@ type ViewerResolver interface {
 	UnreadCounts(ctx context.Context, obj *social.Viewer) (*social.UnreadCounts, error)
 	Inbox(ctx context.Context, obj *social.Viewer, first int, after *string) (*model.MessageConnection, error)
 	Conversations(ctx context.Context, obj *social.Viewer, first int, after *string) (*model.ConversationConnection, error)
+	LikedFeeds(ctx context.Context, obj *social.Viewer, first int, after *string) (*model.FeedConnection, error)
+	BlockedPlayers(ctx context.Context, obj *social.Viewer, first int, after *string) (*model.PlayerConnection, error)
+	MutedPlayers(ctx context.Context, obj *social.Viewer, first int, after *string) (*model.PlayerConnection, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -1199,6 +1217,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.MessageRemoved.MessageID(childComplexity), true
 
+	case "Mutation.blockPlayer":
+		if e.ComplexityRoot.Mutation.BlockPlayer == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_blockPlayer_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.BlockPlayer(childComplexity, args["input"].(model.PlayerInput)), true
 	case "Mutation.createComment":
 		if e.ComplexityRoot.Mutation.CreateComment == nil {
 			break
@@ -1315,6 +1344,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.MarkConversationRead(childComplexity, args["input"].(model.MarkConversationReadInput)), true
+	case "Mutation.mutePlayer":
+		if e.ComplexityRoot.Mutation.MutePlayer == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_mutePlayer_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.MutePlayer(childComplexity, args["input"].(model.PlayerInput)), true
 	case "Mutation.refreshSession":
 		if e.ComplexityRoot.Mutation.RefreshSession == nil {
 			break
@@ -1348,6 +1388,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.SignUp(childComplexity, args["input"].(model.SignUpInput)), true
+	case "Mutation.unblockPlayer":
+		if e.ComplexityRoot.Mutation.UnblockPlayer == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unblockPlayer_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UnblockPlayer(childComplexity, args["input"].(model.PlayerInput)), true
 	case "Mutation.unfollowPlayer":
 		if e.ComplexityRoot.Mutation.UnfollowPlayer == nil {
 			break
@@ -1370,6 +1421,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UnlikeFeed(childComplexity, args["input"].(model.FeedInput)), true
+	case "Mutation.unmutePlayer":
+		if e.ComplexityRoot.Mutation.UnmutePlayer == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unmutePlayer_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UnmutePlayer(childComplexity, args["input"].(model.PlayerInput)), true
 	case "Mutation.updateProfile":
 		if e.ComplexityRoot.Mutation.UpdateProfile == nil {
 			break
@@ -1499,6 +1561,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Player.ID(childComplexity), true
+	case "Player.isBlocked":
+		if e.ComplexityRoot.Player.IsBlocked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Player.IsBlocked(childComplexity), true
 	case "Player.isFan":
 		if e.ComplexityRoot.Player.IsFan == nil {
 			break
@@ -1517,6 +1585,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Player.IsFriend(childComplexity), true
+	case "Player.isMuted":
+		if e.ComplexityRoot.Player.IsMuted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Player.IsMuted(childComplexity), true
 	case "Player.joinedAt":
 		if e.ComplexityRoot.Player.JoinedAt == nil {
 			break
@@ -1823,6 +1897,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UserError.Message(childComplexity), true
 
+	case "Viewer.blockedPlayers":
+		if e.ComplexityRoot.Viewer.BlockedPlayers == nil {
+			break
+		}
+
+		args, err := ec.field_Viewer_blockedPlayers_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Viewer.BlockedPlayers(childComplexity, args["first"].(int), args["after"].(*string)), true
 	case "Viewer.conversations":
 		if e.ComplexityRoot.Viewer.Conversations == nil {
 			break
@@ -1845,6 +1930,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Viewer.Inbox(childComplexity, args["first"].(int), args["after"].(*string)), true
+	case "Viewer.likedFeeds":
+		if e.ComplexityRoot.Viewer.LikedFeeds == nil {
+			break
+		}
+
+		args, err := ec.field_Viewer_likedFeeds_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Viewer.LikedFeeds(childComplexity, args["first"].(int), args["after"].(*string)), true
+	case "Viewer.mutedPlayers":
+		if e.ComplexityRoot.Viewer.MutedPlayers == nil {
+			break
+		}
+
+		args, err := ec.field_Viewer_mutedPlayers_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Viewer.MutedPlayers(childComplexity, args["first"].(int), args["after"].(*string)), true
 	case "Viewer.player":
 		if e.ComplexityRoot.Viewer.Player == nil {
 			break
@@ -2034,6 +2141,8 @@ enum UserErrorCode {
   FOLLOW_LIMIT_REACHED
   "Nobody can do this to himself."
   SELF_REFERENCE
+  "One of the two blocks the other."
+  BLOCKED
   "Unknown, or not visible to the viewer."
   NOT_FOUND
   "Somebody has the name, or one that folds to the same."
@@ -2090,6 +2199,10 @@ type Player implements Node {
   isFan: Boolean!
   "Both follow each other."
   isFriend: Boolean!
+  "The viewer blocks this player: then only simple info and joinedAt are shown, and the player sees nothing of the viewer. False for an anonymous viewer."
+  isBlocked: Boolean!
+  "The viewer mutes this player, who is left out of the viewer's home page and notifications. False for an anonymous viewer."
+  isMuted: Boolean!
 
   "The player's own feeds, newest first; only what the viewer may see."
   feeds(
@@ -2470,6 +2583,27 @@ type Viewer {
     "The place to go on from."
     after: Cursor
   ): ConversationConnection!
+  "Feeds that the player likes and may see, newest like first."
+  likedFeeds(
+    "How many, 1 to 100."
+    first: Int! = 20
+    "The place to go on from."
+    after: Cursor
+  ): FeedConnection!
+  "Whom the player blocks, newest first."
+  blockedPlayers(
+    "How many, 1 to 100."
+    first: Int! = 20
+    "The place to go on from."
+    after: Cursor
+  ): PlayerConnection!
+  "Whom the player mutes, newest first."
+  mutedPlayers(
+    "How many, 1 to 100."
+    first: Int! = 20
+    "The place to go on from."
+    after: Cursor
+  ): PlayerConnection!
 }
 
 # ---------------------------------------------------------------- roots
@@ -2541,6 +2675,26 @@ type Mutation {
   ): PlayerPayload!
   "Stops following a player."
   unfollowPlayer(
+    "What to do it with."
+    input: PlayerInput!
+  ): PlayerPayload!
+  "Ends following both ways; neither sees the other from then on. Again: nothing changes."
+  blockPlayer(
+    "What to do it with."
+    input: PlayerInput!
+  ): PlayerPayload!
+  "Ends a block. Following that it ended stays ended."
+  unblockPlayer(
+    "What to do it with."
+    input: PlayerInput!
+  ): PlayerPayload!
+  "Keeps following, hides from the home page and notifications. Again: nothing changes."
+  mutePlayer(
+    "What to do it with."
+    input: PlayerInput!
+  ): PlayerPayload!
+  "Ends muting."
+  unmutePlayer(
     "What to do it with."
     input: PlayerInput!
   ): PlayerPayload!
@@ -3299,6 +3453,10 @@ func (ec *executionContext) childFields_Player(ctx context.Context, field graphq
 		return ec.fieldContext_Player_isFan(ctx, field)
 	case "isFriend":
 		return ec.fieldContext_Player_isFriend(ctx, field)
+	case "isBlocked":
+		return ec.fieldContext_Player_isBlocked(ctx, field)
+	case "isMuted":
+		return ec.fieldContext_Player_isMuted(ctx, field)
 	case "feeds":
 		return ec.fieldContext_Player_feeds(ctx, field)
 	case "fans":
@@ -3417,6 +3575,12 @@ func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphq
 		return ec.fieldContext_Viewer_inbox(ctx, field)
 	case "conversations":
 		return ec.fieldContext_Viewer_conversations(ctx, field)
+	case "likedFeeds":
+		return ec.fieldContext_Viewer_likedFeeds(ctx, field)
+	case "blockedPlayers":
+		return ec.fieldContext_Viewer_blockedPlayers(ctx, field)
+	case "mutedPlayers":
+		return ec.fieldContext_Viewer_mutedPlayers(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
 }
@@ -3647,6 +3811,20 @@ func (ec *executionContext) field_Feed_summary_args(ctx context.Context, rawArgs
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_blockPlayer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.PlayerInput, error) {
+			return ec.unmarshalNPlayerInput2circleᚋgraphᚋmodelᚐPlayerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_createComment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3787,6 +3965,20 @@ func (ec *executionContext) field_Mutation_markConversationRead_args(ctx context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_mutePlayer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.PlayerInput, error) {
+			return ec.unmarshalNPlayerInput2circleᚋgraphᚋmodelᚐPlayerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_refreshSession_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3829,6 +4021,20 @@ func (ec *executionContext) field_Mutation_signUp_args(ctx context.Context, rawA
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_unblockPlayer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.PlayerInput, error) {
+			return ec.unmarshalNPlayerInput2circleᚋgraphᚋmodelᚐPlayerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_unfollowPlayer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3849,6 +4055,20 @@ func (ec *executionContext) field_Mutation_unlikeFeed_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.FeedInput, error) {
 			return ec.unmarshalNFeedInput2circleᚋgraphᚋmodelᚐFeedInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_unmutePlayer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.PlayerInput, error) {
+			return ec.unmarshalNPlayerInput2circleᚋgraphᚋmodelᚐPlayerInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -4093,6 +4313,28 @@ func (ec *executionContext) field_Subscription_inboxUpdated_args(ctx context.Con
 	return args, nil
 }
 
+func (ec *executionContext) field_Viewer_blockedPlayers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOCursor2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Viewer_conversations_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -4116,6 +4358,50 @@ func (ec *executionContext) field_Viewer_conversations_args(ctx context.Context,
 }
 
 func (ec *executionContext) field_Viewer_inbox_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOCursor2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Viewer_likedFeeds_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOCursor2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Viewer_mutedPlayers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
@@ -7445,6 +7731,182 @@ func (ec *executionContext) fieldContext_Mutation_unfollowPlayer(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_blockPlayer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_blockPlayer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().BlockPlayer(ctx, fc.Args["input"].(model.PlayerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PlayerPayload) graphql.Marshaler {
+			return ec.marshalNPlayerPayload2ᚖcircleᚋgraphᚋmodelᚐPlayerPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_blockPlayer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PlayerPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_blockPlayer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_unblockPlayer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_unblockPlayer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UnblockPlayer(ctx, fc.Args["input"].(model.PlayerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PlayerPayload) graphql.Marshaler {
+			return ec.marshalNPlayerPayload2ᚖcircleᚋgraphᚋmodelᚐPlayerPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_unblockPlayer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PlayerPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_unblockPlayer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_mutePlayer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_mutePlayer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().MutePlayer(ctx, fc.Args["input"].(model.PlayerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PlayerPayload) graphql.Marshaler {
+			return ec.marshalNPlayerPayload2ᚖcircleᚋgraphᚋmodelᚐPlayerPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_mutePlayer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PlayerPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_mutePlayer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_unmutePlayer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_unmutePlayer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UnmutePlayer(ctx, fc.Args["input"].(model.PlayerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PlayerPayload) graphql.Marshaler {
+			return ec.marshalNPlayerPayload2ᚖcircleᚋgraphᚋmodelᚐPlayerPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_unmutePlayer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PlayerPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_unmutePlayer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_createFeed(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -8296,6 +8758,52 @@ func (ec *executionContext) _Player_isFriend(ctx context.Context, field graphql.
 	)
 }
 func (ec *executionContext) fieldContext_Player_isFriend(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Player", field, true, true, "Boolean")
+}
+
+func (ec *executionContext) _Player_isBlocked(ctx context.Context, field graphql.CollectedField, obj *social.Player) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Player_isBlocked(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Player().IsBlocked(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Player_isBlocked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Player", field, true, true, "Boolean")
+}
+
+func (ec *executionContext) _Player_isMuted(ctx context.Context, field graphql.CollectedField, obj *social.Player) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Player_isMuted(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Player().IsMuted(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Player_isMuted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Player", field, true, true, "Boolean")
 }
 
@@ -9884,6 +10392,138 @@ func (ec *executionContext) fieldContext_Viewer_conversations(ctx context.Contex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Viewer_conversations_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Viewer_likedFeeds(ctx context.Context, field graphql.CollectedField, obj *social.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_likedFeeds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Viewer().LikedFeeds(ctx, obj, fc.Args["first"].(int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.FeedConnection) graphql.Marshaler {
+			return ec.marshalNFeedConnection2ᚖcircleᚋgraphᚋmodelᚐFeedConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_likedFeeds(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Viewer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FeedConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Viewer_likedFeeds_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Viewer_blockedPlayers(ctx context.Context, field graphql.CollectedField, obj *social.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_blockedPlayers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Viewer().BlockedPlayers(ctx, obj, fc.Args["first"].(int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PlayerConnection) graphql.Marshaler {
+			return ec.marshalNPlayerConnection2ᚖcircleᚋgraphᚋmodelᚐPlayerConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_blockedPlayers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Viewer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PlayerConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Viewer_blockedPlayers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Viewer_mutedPlayers(ctx context.Context, field graphql.CollectedField, obj *social.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_mutedPlayers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Viewer().MutedPlayers(ctx, obj, fc.Args["first"].(int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PlayerConnection) graphql.Marshaler {
+			return ec.marshalNPlayerConnection2ᚖcircleᚋgraphᚋmodelᚐPlayerConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_mutedPlayers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Viewer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PlayerConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Viewer_mutedPlayers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -13334,6 +13974,34 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "blockPlayer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_blockPlayer(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unblockPlayer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_unblockPlayer(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "mutePlayer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_mutePlayer(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unmutePlayer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_unmutePlayer(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "createFeed":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createFeed(ctx, field)
@@ -13559,6 +14227,18 @@ func (ec *executionContext) _Player(ctx context.Context, sel ast.SelectionSet, o
 				true, true,
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._Player_isFriend(ctx, field, obj)
+				})
+		case "isBlocked":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Player_isBlocked(ctx, field, obj)
+				})
+		case "isMuted":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Player_isMuted(ctx, field, obj)
 				})
 		case "feeds":
 			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
@@ -14184,6 +14864,24 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 				true, true,
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._Viewer_conversations(ctx, field, obj)
+				})
+		case "likedFeeds":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Viewer_likedFeeds(ctx, field, obj)
+				})
+		case "blockedPlayers":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Viewer_blockedPlayers(ctx, field, obj)
+				})
+		case "mutedPlayers":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Viewer_mutedPlayers(ctx, field, obj)
 				})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))

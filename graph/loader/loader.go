@@ -24,7 +24,10 @@ const (
 
 // Loaders are the bulk reads of one answer.
 type Loaders struct {
-	Players    *Loader[social.PlayerID, *social.Player]
+	// Players are those who stand where the viewer was found to see them.
+	Players *Loader[social.PlayerID, *social.Player]
+	// Known are players who are asked for alone; nil for those who are not there for the viewer.
+	Known      *Loader[social.PlayerID, *social.Player]
 	Details    *Loader[social.PlayerID, *social.PlayerDetail]
 	Relations  *Loader[social.PlayerID, social.Relation]
 	Feeds      *Loader[social.FeedID, *social.Feed]
@@ -47,9 +50,8 @@ type Loaders struct {
 
 // New makes the loaders of one answer to the viewer.
 func New(s *service.Services, viewer social.Viewer) *Loaders {
-	return &Loaders{
+	l := &Loaders{
 		Players: newLoader(s.Players.ByIDs),
-		Details: newLoader(s.Players.Details),
 		Relations: newLoader(func(ctx context.Context, ids []social.PlayerID) (map[social.PlayerID]social.Relation, error) {
 			return s.Relations.Of(ctx, viewer, ids)
 		}),
@@ -66,32 +68,72 @@ func New(s *service.Services, viewer social.Viewer) *Loaders {
 		Likes: newLoader(func(ctx context.Context, keys []social.LikeKey) (map[social.LikeKey]*social.Like, error) {
 			return s.Likes.ByKeys(ctx, viewer, keys)
 		}),
-		Likers: newLoader(func(ctx context.Context, asks []service.LikersAsk) (map[service.LikersAsk]service.LikersPage, error) {
-			return s.Likes.Likers(ctx, viewer, asks)
-		}),
 		LikeFriend: newLoader(func(ctx context.Context, ids []social.FeedID) (map[social.FeedID]int, error) {
 			return s.Likes.FriendCounts(ctx, viewer, ids)
 		}),
-		Comments: newLoader(func(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
-			return s.Comments.ByIDs(ctx, viewer, ids)
-		}),
-		Threads: newLoader(func(ctx context.Context, asks []service.CommentsAsk) (map[service.CommentsAsk]social.Page[*social.Comment], error) {
-			return s.Comments.Pages(ctx, viewer, asks)
-		}),
-		Lists: newLoader(s.Relations.Lists),
 		Profiles: newLoader(func(ctx context.Context, asks []service.ProfileAsk) (map[service.ProfileAsk]social.Page[service.FeedEntry], error) {
 			return s.Feeds.Profiles(ctx, viewer, asks)
-		}),
-		Messages: newLoader(func(ctx context.Context, ids []social.MessageID) (map[social.MessageID]*social.Message, error) {
-			return s.Messages.Visible(ctx, viewer, ids)
 		}),
 		ReadAts: newLoader(s.Messages.ReadAts),
 		Conversations: newLoader(func(ctx context.Context, peers []social.PlayerID) (map[social.PlayerID]*social.Conversation, error) {
 			return s.Messages.With(ctx, viewer, peers)
 		}),
-		ConversationPages: newLoader(func(ctx context.Context, asks []service.ConversationPageAsk) (map[service.ConversationPageAsk]social.Page[*social.Message], error) {
-			return s.Messages.Pages(ctx, viewer, asks)
-		}),
+	}
+	l.withPeople(s, viewer)
+	return l
+}
+
+// withPeople makes the loaders that judge by what players are to the viewer, and so read these along.
+func (l *Loaders) withPeople(s *service.Services, viewer social.Viewer) {
+	l.Known = newLoader(func(ctx context.Context, ids []social.PlayerID) (map[social.PlayerID]*social.Player, error) {
+		people, err := s.Relations.Known(ctx, viewer, ids)
+		l.PrimePeople(ctx, people)
+		return people.Players, err
+	})
+	l.Details = newLoader(func(ctx context.Context, ids []social.PlayerID) (map[social.PlayerID]*social.PlayerDetail, error) {
+		relations, err := l.Relations.LoadMap(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		return s.Players.Details(ctx, ids, relations)
+	})
+	l.Comments = newLoader(func(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
+		found, people, err := s.Comments.ByIDs(ctx, viewer, ids)
+		l.PrimePeople(ctx, people)
+		return found, err
+	})
+	l.Threads = newLoader(func(ctx context.Context, asks []service.CommentsAsk) (map[service.CommentsAsk]social.Page[*social.Comment], error) {
+		pages, people, err := s.Comments.Pages(ctx, viewer, asks)
+		l.PrimePeople(ctx, people)
+		return pages, err
+	})
+	l.Likers = newLoader(func(ctx context.Context, asks []service.LikersAsk) (map[service.LikersAsk]service.LikersPage, error) {
+		pages, people, err := s.Likes.Likers(ctx, viewer, asks)
+		l.PrimePeople(ctx, people)
+		return pages, err
+	})
+	l.Lists = newLoader(func(ctx context.Context, asks []service.PlayerListAsk) (map[service.PlayerListAsk]social.Page[social.PlayerEdge], error) {
+		pages, people, err := s.Relations.Lists(ctx, viewer, asks)
+		l.PrimePeople(ctx, people)
+		return pages, err
+	})
+	l.Messages = newLoader(func(ctx context.Context, ids []social.MessageID) (map[social.MessageID]*social.Message, error) {
+		found, people, err := s.Messages.Visible(ctx, viewer, ids)
+		l.PrimePeople(ctx, people)
+		return found, err
+	})
+	l.ConversationPages = newLoader(func(ctx context.Context, asks []service.ConversationPageAsk) (map[service.ConversationPageAsk]social.Page[*social.Message], error) {
+		pages, people, err := s.Messages.Pages(ctx, viewer, asks)
+		l.PrimePeople(ctx, people)
+		return pages, err
+	})
+}
+
+// PrimePeople notes players, and what they are to the viewer, that were read along with something else.
+func (l *Loaders) PrimePeople(ctx context.Context, people social.People) {
+	for id, player := range people.Players {
+		l.Players.Prime(ctx, id, player)
+		l.Relations.Prime(ctx, id, people.Relations[id])
 	}
 }
 
@@ -148,6 +190,19 @@ func (l *Loader[K, V]) LoadAll(ctx context.Context, keys []K) ([]V, error) {
 		values[i] = v
 	}
 	return values, nil
+}
+
+// LoadMap reads several.
+func (l *Loader[K, V]) LoadMap(ctx context.Context, keys []K) (map[K]V, error) {
+	values, err := l.LoadAll(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[K]V, len(keys))
+	for i, key := range keys {
+		found[key] = values[i]
+	}
+	return found, nil
 }
 
 // Prime notes a value that was read on another way, so that it is not read again.

@@ -147,6 +147,7 @@ func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redi
 			Timelines: cache.Timelines(), Liked: cache.Liked(), Profiles: cache.Profiles(),
 			Likes: cache.Likes(), Following: cache.Following(), Fans: cache.Fans(),
 			Inboxes: cache.Inboxes(), Friends: cache.Friends(),
+			Blocked: cache.Blocked(), Blockers: cache.Blockers(), Muted: cache.Muted(),
 			Comments: cache.CommentHeads(), Replies: cache.Replies(),
 		},
 		Sources: b.store,

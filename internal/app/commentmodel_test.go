@@ -53,9 +53,25 @@ func (f *modelFeed) commentCount() int {
 	return n
 }
 
+// sees says whether a viewer of the feed sees a comment.
+func (m *model) sees(viewer int, f *modelFeed, c *modelComment) bool {
+	return f.listed(c) && !m.apart(viewer, c.author) && (c.root == nil || !m.apart(viewer, c.root.author))
+}
+
+// among gives the comments that a viewer sees.
+func (m *model) among(viewer int, f *modelFeed, comments []*modelComment) []*modelComment {
+	var seen []*modelComment
+	for _, c := range comments {
+		if m.sees(viewer, f, c) {
+			seen = append(seen, c)
+		}
+	}
+	return seen
+}
+
 // shown is what a viewer of the feed sees of a comment.
-func (f *modelFeed) shown(c *modelComment) *testkit.Comment {
-	if c == nil || !f.listed(c) {
+func (m *model) shown(viewer int, f *modelFeed, c *modelComment) *testkit.Comment {
+	if c == nil || !m.sees(viewer, f, c) {
 		return nil
 	}
 	s := &testkit.Comment{ID: c.id, Content: c.content, IsDeleted: c.deleted}
@@ -67,7 +83,7 @@ func (f *modelFeed) shown(c *modelComment) *testkit.Comment {
 		return s
 	}
 	s.Root = &testkit.ID{ID: c.root.id}
-	if f.listed(c.replyTo) {
+	if m.sees(viewer, f, c.replyTo) {
 		s.ReplyTo = &testkit.ID{ID: c.replyTo.id}
 	}
 	return s
@@ -102,14 +118,14 @@ func (c *circle) say(r *rapid.T, f *modelFeed, answered *modelComment) {
 	}
 	p, err := c.model.players[said.author].Comment(f.id, replyTo, said.content)
 	require.NoError(r, err)
-	if !c.model.visible(said.author, f) || answered != nil && answered.deleted {
+	if !c.model.visible(said.author, f) || answered != nil && (answered.deleted || !c.model.sees(said.author, f, answered)) {
 		require.Equal(r, "NOT_FOUND", p.Code())
 		return
 	}
 	require.Empty(r, p.UserErrors)
 	said.id = p.Comment.ID
 	f.comments = append(f.comments, said)
-	require.Equal(r, f.shown(said), p.Comment)
+	require.Equal(r, c.model.shown(said.author, f, said), p.Comment)
 }
 
 func (c *circle) uncomment(r *rapid.T) {
@@ -120,14 +136,14 @@ func (c *circle) uncomment(r *rapid.T) {
 	deleted, i := rapid.SampledFrom(f.comments).Draw(r, "comment"), c.player(r, "deleter")
 	p, err := c.model.players[i].Uncomment(deleted.id)
 	require.NoError(r, err)
-	if deleted.deleted || deleted.author != i || !c.model.visible(i, f) {
+	if deleted.deleted || deleted.author != i || !c.model.visible(i, f) || !c.model.sees(i, f, deleted) {
 		require.Equal(r, "NOT_FOUND", p.Code())
 		return
 	}
 	require.Empty(r, p.UserErrors)
 	require.Equal(r, deleted.id, p.DeletedCommentID)
 	deleted.deleted = true
-	require.Equal(r, f.shown(deleted), p.Comment)
+	require.Equal(r, c.model.shown(i, f, deleted), p.Comment)
 }
 
 const allComments = "query($id:ID!,$ids:[ID!]!){node(id:$id){... on Feed{comments{totalCount}}} " +
@@ -143,7 +159,7 @@ func (c *circle) checkComments(r *rapid.T, viewer int, f *modelFeed, first int) 
 	for i, comment := range f.comments {
 		var want *testkit.Comment
 		if seen {
-			want = f.shown(comment)
+			want = c.model.shown(viewer, f, comment)
 		}
 		assert.Equal(r, want, got.Nodes[i], "comment")
 	}
@@ -152,8 +168,9 @@ func (c *circle) checkComments(r *rapid.T, viewer int, f *modelFeed, first int) 
 		return
 	}
 	assert.Equal(r, len(f.heads()), got.Node.Comments.TotalCount)
-	assert.Equal(r, f.ids(f.heads()), p.Comments(c.t, f.id, first), "comments")
-	for _, head := range f.heads() {
-		assert.Equal(r, f.ids(f.answers(head)), p.Replies(c.t, head.id, first), "answers")
+	heads := c.model.among(viewer, f, f.heads())
+	assert.Equal(r, f.ids(heads), p.Comments(c.t, f.id, first), "comments")
+	for _, head := range heads {
+		assert.Equal(r, f.ids(c.model.among(viewer, f, f.answers(head))), p.Replies(c.t, head.id, first), "answers")
 	}
 }

@@ -34,7 +34,11 @@ func (c *Commands) Explain(ctx context.Context, player, feed string) error {
 	if cache != nil {
 		explainer.Timelines = cache.Timelines()
 	}
-	x, err := explainer.Explain(ctx, viewer, id)
+	standing, err := store.Standing(ctx, viewer)
+	if err != nil {
+		return err
+	}
+	x, err := explainer.Explain(ctx, social.Viewer{Player: viewer, Role: standing.Role}, id)
 	if err != nil {
 		return err
 	}
@@ -55,6 +59,7 @@ func (c *Commands) print(ctx context.Context, x *service.Explanation) error {
 		{"feed", fmt.Sprintf("%s of %s", x.Head.ID, x.Head.CreatedAt().UTC().Format(time.DateTime))},
 		{"author", by},
 		{"deleted", yes(x.Head.Deleted, "yes: it is on no page", "no")},
+		{"hidden", yes(x.Head.Hidden, "yes: only its author and moderators see it", "no")},
 		{"relation", relationLine(x, viewer, by)},
 		{"visibility", fmt.Sprintf("%s: %s %s see it", x.Head.Visibility, viewer, yes(x.Visible, "may", "may not"))},
 		{"definition", yes(x.Defined, "holds the feed, as SQL reads the home page", "does not hold the feed, as SQL reads the home page")},
@@ -87,8 +92,9 @@ func relationLine(x *service.Explanation, viewer, author string) string {
 	if x.Head.AuthorID == x.Player {
 		return "it is the player's own"
 	}
-	return fmt.Sprintf("%s %s %s, who %s back: %s", viewer, yes(x.Relation.Following, "follows", "does not follow"), author,
+	line := fmt.Sprintf("%s %s %s, who %s back: %s", viewer, yes(x.Relation.Following, "follows", "does not follow"), author,
 		yes(x.Relation.Fan, "follows", "does not follow"), yes(x.Relation.Friend(), "friends", "not friends"))
+	return line + yes(x.Relation.Apart(), "; one blocks the other", "") + yes(x.Relation.Muted, "; muted", "")
 }
 
 func windowLine(x *service.Explanation) string {
@@ -116,6 +122,9 @@ func verdict(x *service.Explanation, viewer, author string) string {
 		return "not on the home page: it is deleted"
 	case x.Head.AuthorID != x.Player && !x.Relation.Following:
 		return fmt.Sprintf("not on the home page: %s does not follow %s", viewer, author)
+	}
+	if x.Visible {
+		return fmt.Sprintf("not on the home page: %s has muted %s", viewer, author)
 	}
 	return fmt.Sprintf("not on the home page: %s may not see it", viewer)
 }

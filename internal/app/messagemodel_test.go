@@ -163,7 +163,8 @@ func (l *letters) check(r *rapid.T) {
 		}
 	}
 	inbox := walk(r, first, messageKey, func(args social.PageArgs) (social.Page[*social.Message], error) {
-		return l.Messages.Inbox(ctx, viewer, args)
+		page, _, err := l.Messages.Inbox(ctx, viewer, args)
+		return page, err
 	})
 	require.Equal(r, lettersShown(received), messagesShown(inbox), "inbox")
 	counts, err := l.Messages.Unread(ctx, viewer)
@@ -192,7 +193,7 @@ func (l *letters) checkConversations(r *rapid.T, viewer social.Viewer, first int
 		ask := service.ConversationPageAsk{Key: c.Key(), First: first}
 		messages := walk(r, first, messageKey, func(args social.PageArgs) (social.Page[*social.Message], error) {
 			ask.Below = social.MessageID(args.Below())
-			pages, err := l.Messages.Pages(ctx, viewer, []service.ConversationPageAsk{ask, {Key: social.ConversationKey{Player: peer, Peer: viewer.Player}, First: 9, Below: social.MaxID}})
+			pages, _, err := l.Messages.Pages(ctx, viewer, []service.ConversationPageAsk{ask, {Key: social.ConversationKey{Player: peer, Peer: viewer.Player}, First: 9, Below: social.MaxID}})
 			require.Len(r, pages, 1, "nothing of the peer's own conversation")
 			return pages[ask], err
 		})
@@ -226,7 +227,7 @@ func (l *letters) checkEach(r *rapid.T, viewer social.Viewer) {
 			}
 		}
 	}
-	found, err := l.Messages.Visible(context.Background(), viewer, ids)
+	found, _, err := l.Messages.Visible(context.Background(), viewer, ids)
 	require.NoError(r, err)
 	got := map[social.MessageID]shown{}
 	var messages []*social.Message

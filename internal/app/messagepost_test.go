@@ -105,7 +105,10 @@ func newPost(t *testing.T) *post {
 		Store: messageTx{store}, Lists: store, Sources: store,
 		Truths:  service.Truths{Players: store.Players(), Details: store.Details(), Messages: store.Messages()},
 		Caches:  service.Caches{Players: redis.Players(), Details: redis.Details(), Messages: redis.Messages(), Pages: redis},
-		Windows: service.Windows{Inboxes: redis.Inboxes()},
+		Windows: service.Windows{
+			Inboxes: redis.Inboxes(), Following: redis.Following(), Fans: redis.Fans(),
+			Blocked: redis.Blocked(), Blockers: redis.Blockers(), Muted: redis.Muted(),
+		},
 		Near:    p, IDs: social.NewIDSource(1, p.ticking, p.at.Add(-time.Hour), p.at.AddDate(60, 0, 0)), Now: p.now, Log: log,
 		FollowLimit: 10, FallbackReads: 4, Observe: unobserved{},
 	})

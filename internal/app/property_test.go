@@ -23,7 +23,7 @@ type circle struct {
 var populations atomic.Int64
 
 func newCircle(t *testing.T, app *testkit.App, players int) *circle {
-	c := &circle{t: t, app: app, model: model{follows: map[[2]int]int{}}}
+	c := &circle{t: t, app: app, model: model{follows: map[[2]int]int{}, blocks: map[[2]int]int{}, mutes: map[[2]int]int{}}}
 	c.model.players = app.SignUpAll(t, fmt.Sprintf("p%d-", populations.Add(1)), players)
 	return c
 }
@@ -46,6 +46,10 @@ func (c *circle) follow(r *rapid.T) {
 	switch {
 	case i == j:
 		require.Equal(r, "SELF_REFERENCE", p.Code())
+	case !c.model.known(i, j):
+		require.Equal(r, "NOT_FOUND", p.Code())
+	case c.model.blocking(i, j):
+		require.Equal(r, "BLOCKED", p.Code())
 	case c.model.following(i, j):
 		require.Equal(r, "ALREADY_FOLLOWING", p.Code())
 	default:
@@ -61,12 +65,51 @@ func (c *circle) unfollow(r *rapid.T) {
 	switch {
 	case i == j:
 		require.Equal(r, "SELF_REFERENCE", p.Code())
+	case !c.model.known(i, j):
+		require.Equal(r, "NOT_FOUND", p.Code())
 	case !c.model.following(i, j):
 		require.Equal(r, "NOT_FOLLOWING", p.Code())
 	default:
 		require.Empty(r, p.UserErrors)
 		delete(c.model.follows, [2]int{i, j})
 	}
+}
+
+func (c *circle) block(r *rapid.T) {
+	c.tie(r, "blockPlayer", "unblockPlayer", c.model.blocks, func(pair [2]int) {
+		delete(c.model.follows, pair)
+		delete(c.model.follows, [2]int{pair[1], pair[0]})
+	})
+}
+
+func (c *circle) mute(r *rapid.T) {
+	c.tie(r, "mutePlayer", "unmutePlayer", c.model.mutes, func([2]int) {})
+}
+
+// tie begins or ends one of the ties.
+func (c *circle) tie(r *rapid.T, begin, end string, ties map[[2]int]int, begun func(pair [2]int)) {
+	i, j, ends := c.player(r, "tying"), c.player(r, "tied"), rapid.Bool().Draw(r, "ends")
+	mutation, pair := begin, [2]int{i, j}
+	if ends {
+		mutation = end
+	}
+	p, err := c.model.players[i].Mutate(mutation, "PlayerInput", "player{id}", testkit.Vars{"playerId": c.model.players[j].ID})
+	require.NoError(r, err)
+	switch _, tied := ties[pair]; {
+	case i == j:
+		require.Equal(r, "SELF_REFERENCE", p.Code())
+		return
+	case !c.model.known(i, j):
+		require.Equal(r, "NOT_FOUND", p.Code())
+		require.Nil(r, p.Player)
+		return
+	case ends:
+		delete(ties, pair)
+	case !tied:
+		ties[pair] = c.model.tick()
+		begun(pair)
+	}
+	require.Empty(r, p.UserErrors)
 }
 
 func (c *circle) content(r *rapid.T) string {
@@ -162,7 +205,14 @@ func (c *circle) check(r *rapid.T) {
 	p := c.model.players[viewer]
 	assert.Equal(r, c.model.home(viewer), p.Home(c.t, first), "home page")
 	for other := range c.model.players {
-		assert.Equal(r, c.model.profile(viewer, other), p.Profile(c.t, c.model.players[other], first), "profile list")
+		if c.model.known(viewer, other) {
+			assert.Equal(r, c.model.profile(viewer, other), p.Profile(c.t, c.model.players[other], first), "profile list")
+		}
+	}
+	for name, want := range map[string][]string{
+		"blockedPlayers": c.model.tied(c.model.blocks, viewer), "mutedPlayers": c.model.tied(c.model.mutes, viewer), "likedFeeds": c.model.liked(viewer),
+	} {
+		assert.Equal(r, want, testkit.IDs(c.t, c.app, p.Token, fmt.Sprintf(own, name), first, nil), name)
 	}
 	c.checkPlayer(r, viewer, first)
 	for _, f := range c.model.feeds {
@@ -171,6 +221,8 @@ func (c *circle) check(r *rapid.T) {
 	}
 }
 
+const own = "query($first:Int!,$after:Cursor){viewer{c:%s(first:$first,after:$after){nodes{id} pageInfo{hasNextPage hasPreviousPage endCursor}}}}"
+
 const lists = "query($id:ID!,$first:Int!,$after:Cursor){node(id:$id){... on Player{c:%s(first:$first,after:$after){" +
 	"nodes{id} pageInfo{hasNextPage hasPreviousPage endCursor}}}}}"
 
@@ -178,18 +230,27 @@ func (c *circle) checkPlayer(r *rapid.T, viewer, first int) {
 	of := c.player(r, "player")
 	counts := map[string]int{"feedCount": len(c.model.list(func(f *modelFeed) bool { return f.author == of && !f.deleted }))}
 	for _, list := range []struct{ name, count string }{{"following", "followingCount"}, {"fans", "fanCount"}, {"friends", "friendCount"}} {
-		want := c.model.related(list.name, of)
+		want := c.model.related(nobody, list.name, of)
 		vars := testkit.Vars{"id": c.model.players[of].ID}
 		assert.Equal(r, want, testkit.IDs(c.t, c.app, "", fmt.Sprintf(lists, list.name), first, vars), list.name)
+		if c.model.known(viewer, of) {
+			assert.Equal(r, c.model.related(viewer, list.name, of),
+				testkit.IDs(c.t, c.app, c.model.players[viewer].Token, fmt.Sprintf(lists, list.name), first, vars), list.name)
+		}
 		counts[list.count] = len(want)
 	}
 	got := testkit.Read[struct{ Node map[string]int }](c.t, c.app, "",
 		"query($id:ID!){node(id:$id){... on Player{feedCount followingCount fanCount friendCount}}}", testkit.Vars{"id": c.model.players[of].ID})
 	assert.Equal(r, counts, got.Node)
 	relation := testkit.Read[struct{ Node map[string]bool }](c.t, c.app, c.model.players[viewer].Token,
-		"query($id:ID!){node(id:$id){... on Player{isFollowing isFan isFriend}}}", testkit.Vars{"id": c.model.players[of].ID})
+		"query($id:ID!){node(id:$id){... on Player{isFollowing isFan isFriend isBlocked isMuted}}}", testkit.Vars{"id": c.model.players[of].ID})
+	if !c.model.known(viewer, of) {
+		assert.Nil(r, relation.Node)
+		return
+	}
 	assert.Equal(r, map[string]bool{
 		"isFollowing": c.model.following(viewer, of), "isFan": c.model.following(of, viewer), "isFriend": c.model.friends(viewer, of),
+		"isBlocked": c.model.blocking(viewer, of), "isMuted": c.model.muting(viewer, of),
 	}, relation.Node)
 }
 
@@ -247,6 +308,7 @@ func liveCircles(t *testing.T, stores testkit.Stores, players int) {
 		r.Repeat(map[string]func(*rapid.T){
 			"follow": c.follow, "follow more": c.follow, "unfollow": c.unfollow,
 			"post": c.post, "post more": c.post, "edit": c.edit, "delete": c.remove,
+			"block": c.block, "mute": c.mute,
 			"like": c.like, "like more": c.like, "unlike": c.unlike,
 			"comment": c.comment, "comment more": c.comment, "answer": c.answer, "uncomment": c.uncomment,
 			"flush": c.flush, "check": c.check,

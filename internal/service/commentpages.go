@@ -14,10 +14,11 @@ type CommentsAsk struct {
 	After int64
 }
 
-// Pages reads pages of comments of feeds that were read as visible, oldest first. All are read together:
+// Pages reads pages of comments of feeds that were read as visible, and of answers to comments that were, oldest
+// first, with their authors. All are read together:
 // from the windows as far as these reach, where what is dropped is replaced by what follows it, and from
 // the relational store beyond and where there are none.
-func (c *Comments) Pages(ctx context.Context, viewer social.Viewer, asks []CommentsAsk) (map[CommentsAsk]social.Page[*social.Comment], error) {
+func (c *Comments) Pages(ctx context.Context, viewer social.Viewer, asks []CommentsAsk) (map[CommentsAsk]social.Page[*social.Comment], social.People, error) {
 	p := &commentPages{Comments: c, viewer: viewer}
 	for _, ask := range unique(asks) {
 		p.open = append(p.open, &commentPage{ask: ask, after: ask.After, want: ask.First + 1})
@@ -25,20 +26,20 @@ func (c *Comments) Pages(ctx context.Context, viewer social.Viewer, asks []Comme
 	all := p.open
 	for round := 0; round < refills && len(p.open) > 0; round++ {
 		if err := p.fromWindows(ctx); err != nil {
-			return nil, err
+			return nil, p.people, err
 		}
 	}
 	p.open = append(p.cold, p.open...)
 	for len(p.open) > 0 {
 		if err := p.fromStore(ctx); err != nil {
-			return nil, err
+			return nil, p.people, err
 		}
 	}
 	pages := make(map[CommentsAsk]social.Page[*social.Comment], len(all))
 	for _, page := range all {
 		pages[page.ask] = social.Cut(page.comments, page.ask.First)
 	}
-	return pages, nil
+	return pages, p.people, nil
 }
 
 // commentPage is a page of comments while it is put together.
@@ -56,6 +57,7 @@ func (p *commentPage) missing() int { return p.want - len(p.comments) }
 type commentPages struct {
 	*Comments
 	viewer social.Viewer
+	people social.People
 	// open are the pages that lack comments, cold those whose windows have no more to give.
 	open, cold []*commentPage
 	// lacking says that Redis has not all of the windows, so that the relational store stands in for them.
@@ -128,7 +130,7 @@ func (p *commentPages) fromStore(ctx context.Context) error {
 		asks[i] = social.ThreadAsk{Thread: page.ask.Thread, After: page.after, Limit: page.missing()}
 	}
 	found, err := fallback(ctx, p.lists.gate.onlyIf(p.lacking), func() ([][]social.CommentID, error) {
-		return p.store.CommentLists(ctx, asks)
+		return p.store.CommentLists(ctx, p.viewer.Player, asks)
 	})
 	if err != nil {
 		return err
@@ -159,9 +161,11 @@ func (p *commentPages) add(ctx context.Context, found [][]social.CommentID) erro
 	if err != nil {
 		return err
 	}
-	if err := p.hide(ctx, p.viewer, seen); err != nil {
+	people, err := p.hide(ctx, p.viewer, seen, nil)
+	if err != nil {
 		return err
 	}
+	p.people = p.people.With(people)
 	for i, page := range p.open {
 		for _, id := range found[i] {
 			page.after = int64(id)

@@ -63,18 +63,31 @@ func (c *Comments) answered(ctx context.Context, viewer social.Viewer, in NewCom
 	if in.ReplyTo == 0 {
 		return nil, nil
 	}
-	found, err := c.comments.truth.Load(ctx, []social.CommentID{in.ReplyTo})
+	answered, err := c.standing(ctx, viewer, in.ReplyTo)
+	if err != nil || answered == nil || answered.FeedID != in.Feed {
+		return nil, err
+	}
+	return answered, nil
+}
+
+// standing reads a comment on a feed that the viewer sees from the relational store; nil where it is not there for
+// the viewer, or emptied.
+func (c *Comments) standing(ctx context.Context, viewer social.Viewer, id social.CommentID) (*social.Comment, error) {
+	found, err := c.comments.truth.Load(ctx, []social.CommentID{id})
 	if err != nil {
 		return nil, err
 	}
-	if err := c.hide(ctx, viewer, found); err != nil {
+	heads, err := c.comments.truth.Load(ctx, headsOf(found))
+	if err != nil {
 		return nil, err
 	}
-	answered := found[in.ReplyTo]
-	if answered == nil || answered.Deleted || answered.FeedID != in.Feed {
-		return nil, nil
+	if _, err := c.hide(ctx, viewer, found, heads); err != nil {
+		return nil, err
 	}
-	return answered, nil
+	if comment := found[id]; comment != nil && !comment.Deleted {
+		return comment, nil
+	}
+	return nil, nil
 }
 
 // insert writes a comment, or tells which one an earlier request with the same key wrote. The rows that
@@ -143,17 +156,11 @@ func (c *Comments) wrote(ctx context.Context, tx Tx, viewer social.Viewer, comme
 }
 
 func (c *Comments) repeated(ctx context.Context, viewer social.Viewer, id social.CommentID) (*social.Comment, error) {
-	found, err := c.comments.truth.Load(ctx, []social.CommentID{id})
-	if err != nil {
-		return nil, err
+	comment, err := c.standing(ctx, viewer, id)
+	if err == nil && comment == nil {
+		err = social.NotFound()
 	}
-	if err := c.hide(ctx, viewer, found); err != nil {
-		return nil, err
-	}
-	if comment := found[id]; comment != nil && !comment.Deleted {
-		return comment, nil
-	}
-	return nil, social.NotFound()
+	return comment, err
 }
 
 func (in NewComment) hash() [32]byte {
@@ -170,7 +177,7 @@ func (c *Comments) Delete(ctx context.Context, viewer social.Viewer, id social.C
 	if err := viewer.Require(); err != nil {
 		return nil, err
 	}
-	found, err := c.ByIDs(ctx, viewer, []social.CommentID{id})
+	found, _, err := c.ByIDs(ctx, viewer, []social.CommentID{id})
 	if err != nil {
 		return nil, err
 	}

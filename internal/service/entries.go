@@ -34,7 +34,7 @@ func (f *Feeds) entries(ctx context.Context, viewer social.Viewer, ids []social.
 		entries = append(entries, FeedEntry{Feed: head, Counters: cards.Counters[id], Liked: cards.Liked[id]})
 		authors = append(authors, head.AuthorID)
 	}
-	people, err := f.people(ctx, viewer, unique(authors))
+	people, err := f.relations.People(ctx, viewer, unique(authors))
 	if err != nil {
 		return nil, err
 	}
@@ -108,22 +108,4 @@ func (f *Feeds) completeLiked(ctx context.Context, viewer social.Viewer, ids []s
 		liked[id] = is
 	}
 	return liked, nil
-}
-
-// people reads the simple info of players and what they are to the viewer.
-func (f *Feeds) people(ctx context.Context, viewer social.Viewer, ids []social.PlayerID) (social.People, error) {
-	if len(ids) == 0 {
-		return social.People{}, nil
-	}
-	related := ids
-	if viewer.Anonymous() {
-		related = nil
-	}
-	people, cacheErr := f.cache.People(ctx, viewer.Player, ids, related)
-	players, err := f.players.complete(ctx, ids, people.Players, cacheErr)
-	if err != nil || viewer.Anonymous() {
-		return social.People{Players: players}, err
-	}
-	relations, err := f.relations.complete(ctx, viewer.Player, ids, people, cacheErr)
-	return social.People{Players: players, Relations: relations}, err
 }

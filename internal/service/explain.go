@@ -52,19 +52,20 @@ type Explanation struct {
 }
 
 // Explain finds out; nil when there is no such feed.
-func (e Explainer) Explain(ctx context.Context, player social.PlayerID, feed social.FeedID) (*Explanation, error) {
+func (e Explainer) Explain(ctx context.Context, viewer social.Viewer, feed social.FeedID) (*Explanation, error) {
 	heads, err := e.Feeds.Load(ctx, []social.FeedID{feed})
 	if err != nil || heads[feed] == nil {
 		return nil, err
 	}
+	player := viewer.Player
 	x := &Explanation{Player: player, Head: heads[feed]}
 	relations, err := e.Relations.Relations(ctx, player, []social.PlayerID{x.Head.AuthorID})
 	if err != nil {
 		return nil, err
 	}
 	x.Relation = relations[x.Head.AuthorID]
-	x.Visible = !x.Head.Deleted && x.Head.Visibility.VisibleTo(x.Head.AuthorID, player, x.Relation)
-	next, err := e.Lists.HomeFeeds(ctx, player, int64(feed)+1, 1)
+	x.Visible = !x.Head.Deleted && x.Head.Guard().VisibleTo(viewer, x.Relation)
+	next, err := e.Lists.HomeFeeds(ctx, viewer, int64(feed)+1, 1)
 	if err != nil {
 		return nil, err
 	}

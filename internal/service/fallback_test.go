@@ -20,7 +20,7 @@ type truth struct {
 	asked int
 }
 
-func (s *truth) HomeFeeds(context.Context, social.PlayerID, int64, int) ([]social.FeedID, error) {
+func (s *truth) HomeFeeds(context.Context, social.Viewer, int64, int) ([]social.FeedID, error) {
 	s.asked++
 	return nil, nil
 }
@@ -35,7 +35,7 @@ func (s *truth) Relations(context.Context, social.PlayerID, []social.PlayerID) (
 	return map[social.PlayerID]social.Relation{}, nil
 }
 
-func (s *truth) PlayerLists(_ context.Context, _ social.RelationList, asks []ListAsk[social.PlayerID]) ([][]social.PlayerEdge, error) {
+func (s *truth) PlayerLists(_ context.Context, _ social.RelationList, _ social.PlayerID, asks []ListAsk[social.PlayerID]) ([][]social.PlayerEdge, error) {
 	s.asked++
 	return make([][]social.PlayerEdge, len(asks)), nil
 }
@@ -45,7 +45,7 @@ func (s *truth) Liked(context.Context, social.PlayerID, []social.FeedID) (map[so
 	return map[social.FeedID]bool{}, nil
 }
 
-func (s *truth) CommentLists(_ context.Context, asks []social.ThreadAsk) ([][]social.CommentID, error) {
+func (s *truth) CommentLists(_ context.Context, _ social.PlayerID, asks []social.ThreadAsk) ([][]social.CommentID, error) {
 	s.asked++
 	return make([][]social.CommentID, len(asks)), nil
 }
@@ -108,11 +108,11 @@ func TestReadsInPlaceOfRedisWaitForTheirTurn(t *testing.T) {
 		return err
 	}
 	fans := func(ctx context.Context, s *Services) error {
-		_, err := s.Relations.Lists(ctx, []PlayerListAsk{{Owner: 1, List: social.ListFans, First: 10, Below: social.MaxID + 1}})
+		_, _, err := s.Relations.Lists(ctx, viewer, []PlayerListAsk{{Owner: 1, List: social.ListFans, First: 10, Below: social.MaxID + 1}})
 		return err
 	}
 	comments := func(ctx context.Context, s *Services) error {
-		_, err := s.Comments.Pages(ctx, viewer, []CommentsAsk{{Thread: social.Thread{Feed: 1}, First: 10}, {Thread: social.Thread{Feed: 1, Head: 2}, First: 10}})
+		_, _, err := s.Comments.Pages(ctx, viewer, []CommentsAsk{{Thread: social.Thread{Feed: 1}, First: 10}, {Thread: social.Thread{Feed: 1, Head: 2}, First: 10}})
 		return err
 	}
 	for _, c := range []struct {

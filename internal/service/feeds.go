@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"circle/internal/social"
@@ -28,20 +29,8 @@ func (f *Feeds) Visible(ctx context.Context, viewer social.Viewer, ids []social.
 	if err != nil {
 		return nil, err
 	}
-	guards := make(map[social.FeedID]guard, len(heads))
-	for id, head := range heads {
-		guards[id] = guard{head.AuthorID, head.Visibility, head.Deleted}
-	}
-	seen, err := f.seen(ctx, viewer, guards)
-	if err != nil {
-		return nil, err
-	}
-	for id := range heads {
-		if !seen[id] {
-			delete(heads, id)
-		}
-	}
-	return heads, nil
+	maps.DeleteFunc(heads, func(_ social.FeedID, head *social.Feed) bool { return head.Deleted })
+	return heads, unseen(ctx, f.relations, viewer, heads, (*social.Feed).Guard)
 }
 
 // Live reads a feed as the viewer may see it now; nil when there is none. A tombstone is judged as the feed
@@ -65,51 +54,27 @@ func (f *Feeds) VisibleCounters(ctx context.Context, viewer social.Viewer, ids [
 	if err != nil {
 		return nil, err
 	}
-	guards := make(map[social.FeedID]guard, len(counters))
-	for id, c := range counters {
-		guards[id] = guard{c.AuthorID, c.Visibility, c.Deleted}
+	maps.DeleteFunc(counters, func(_ social.FeedID, c *social.FeedCounters) bool { return c.Deleted })
+	return counters, unseen(ctx, f.relations, viewer, counters, (*social.FeedCounters).Guard)
+}
+
+// unseen takes out what the viewer may not see.
+func unseen[V any](ctx context.Context, r *Relations, viewer social.Viewer, found map[social.FeedID]V, guard func(V) social.Guard) error {
+	authors := make([]social.PlayerID, 0, len(found))
+	for _, v := range found {
+		authors = append(authors, guard(v).Author)
 	}
-	seen, err := f.seen(ctx, viewer, guards)
+	relations, err := r.Of(ctx, viewer, authors)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for id := range counters {
-		if !seen[id] {
-			delete(counters, id)
-		}
-	}
-	return counters, nil
+	maps.DeleteFunc(found, func(_ social.FeedID, v V) bool { return !guard(v).VisibleTo(viewer, relations[guard(v).Author]) })
+	return nil
 }
 
 // Counters reads counters without asking who may see them: for feeds that were read as visible.
 func (f *Feeds) Counters(ctx context.Context, ids []social.FeedID) (map[social.FeedID]*social.FeedCounters, error) {
 	return f.counters.Get(ctx, ids)
-}
-
-// guard is what decides who may see a feed.
-type guard struct {
-	author     social.PlayerID
-	visibility social.Visibility
-	deleted    bool
-}
-
-// seen tells which feeds the viewer may see. It asks for relations only where they decide.
-func (f *Feeds) seen(ctx context.Context, viewer social.Viewer, guards map[social.FeedID]guard) (map[social.FeedID]bool, error) {
-	var authors []social.PlayerID
-	for _, g := range guards {
-		if !g.deleted && (g.visibility == social.Fans || g.visibility == social.Friends) && g.author != viewer.Player {
-			authors = append(authors, g.author)
-		}
-	}
-	relations, err := f.relations.Of(ctx, viewer, authors)
-	if err != nil {
-		return nil, err
-	}
-	seen := make(map[social.FeedID]bool, len(guards))
-	for id, g := range guards {
-		seen[id] = !g.deleted && g.visibility.VisibleTo(g.author, viewer.Player, relations[g.author])
-	}
-	return seen, nil
 }
 
 // Contents reads the whole texts of feeds that were read as visible. A feed that was deleted

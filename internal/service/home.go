@@ -89,7 +89,7 @@ func (p *homePage) fromStore(ctx context.Context) error {
 	for len(p.entries) < p.want {
 		limit := p.want - len(p.entries)
 		ids, err := fallback(ctx, p.lists.gate.onlyIf(p.lacking), func() ([]social.FeedID, error) {
-			return p.store.HomeFeeds(ctx, p.viewer.Player, p.below, limit)
+			return p.store.HomeFeeds(ctx, p.viewer, p.below, limit)
 		})
 		if err != nil {
 			return err
@@ -121,10 +121,9 @@ func (p *homePage) add(ctx context.Context, ids []social.FeedID) error {
 }
 
 // onHome says whether a feed belongs on the viewer's home page: the viewer's own, and those of followed
-// players that the viewer may see.
+// players whom the viewer has not muted, as far as the viewer may see them.
 func onHome(viewer social.Viewer, head *social.Feed, relation social.Relation) bool {
-	return (head.AuthorID == viewer.Player || relation.Following) &&
-		head.Visibility.VisibleTo(head.AuthorID, viewer.Player, relation)
+	return (head.AuthorID == viewer.Player || relation.Following && !relation.Muted) && head.Guard().VisibleTo(viewer, relation)
 }
 
 func homeReason(viewer social.Viewer, head *social.Feed) social.FeedReason {

@@ -6,17 +6,17 @@ import (
 	"circle/internal/social"
 )
 
-// Inbox reads a piece of the messages that the viewer received, newest first: from the window as far as it
+// Inbox reads a piece of the messages that the viewer received, with their players, newest first: from the window as far as it
 // reaches, from the relational store beyond and where there is none. The window may hold what is deleted
 // or too old; what is dropped is replaced by what follows it.
-func (m *Messages) Inbox(ctx context.Context, viewer social.Viewer, args social.PageArgs) (social.Page[*social.Message], error) {
+func (m *Messages) Inbox(ctx context.Context, viewer social.Viewer, args social.PageArgs) (social.Page[*social.Message], social.People, error) {
 	p := &inboxPage{Messages: m, viewer: viewer, oldest: m.oldest()}
 	p.below, p.want = social.MessageID(args.Below()), args.First+1
 	done, err := p.fromWindow(ctx)
 	if err == nil && !done {
 		err = p.fromStore(ctx)
 	}
-	return social.Cut(p.items, args.First), err
+	return social.Cut(p.items, args.First), p.people, err
 }
 
 // inboxPage is a page of the inbox while it is put together.
@@ -66,7 +66,7 @@ func (p *inboxPage) fromStore(ctx context.Context) error {
 	for p.missing() > 0 {
 		limit := p.missing()
 		ids, err := fallback(ctx, p.lists.gate.onlyIf(p.lacking), func() ([]social.MessageID, error) {
-			return p.store.ReceivedMessages(ctx, p.viewer.Player, p.below, p.oldest, limit)
+			return p.store.ReceivedMessages(ctx, p.viewer.Player, p.below, p.oldest, limit, false)
 		})
 		if err != nil {
 			return err
@@ -83,10 +83,10 @@ func (p *inboxPage) add(ctx context.Context, ids []social.MessageID) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	found, err := p.Visible(ctx, p.viewer, ids)
+	found, people, err := p.Visible(ctx, p.viewer, ids)
 	if err != nil {
 		return err
 	}
-	p.take(ids, found)
+	p.take(ids, found, people)
 	return nil
 }

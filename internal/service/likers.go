@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 
 	"circle/internal/social"
 )
@@ -59,16 +60,27 @@ type LikersPage struct {
 	Friends *int
 }
 
-// Likers reads pages of likers of feeds that were read as visible: from the windows where these hold all
-// of a page, else from the relational store.
-func (l *Likes) Likers(ctx context.Context, viewer social.Viewer, asks []LikersAsk) (map[LikersAsk]LikersPage, error) {
+// Likers reads pages of likers of feeds that were read as visible, with the players: from the windows where these
+// hold all of a page, else from the relational store, as also where somebody on the page may not be seen.
+func (l *Likes) Likers(ctx context.Context, viewer social.Viewer, asks []LikersAsk) (map[LikersAsk]LikersPage, social.People, error) {
 	asks = unique(asks)
 	p := &likerPages{friendLikes: friendLikes{Likes: l, viewer: viewer}, found: make(map[LikersAsk][]social.Like, len(asks))}
 	if err := p.fromWindows(ctx, asks); err != nil {
-		return nil, err
+		return nil, p.people, err
 	}
-	if err := p.fromStore(ctx); err != nil {
-		return nil, err
+	for again := false; ; again = true {
+		if err := p.fromStore(ctx); err != nil {
+			return nil, p.people, err
+		}
+		if err := p.judge(ctx, asks); err != nil {
+			return nil, p.people, err
+		}
+		if len(p.rest) == 0 || again { // whoever is taken out again has come to be unseen this moment
+			break
+		}
+		for _, ask := range p.rest {
+			delete(p.found, ask)
+		}
 	}
 	pages := make(map[LikersAsk]LikersPage, len(asks))
 	for _, ask := range asks {
@@ -79,13 +91,40 @@ func (l *Likes) Likers(ctx context.Context, viewer social.Viewer, asks []LikersA
 		}
 		pages[ask] = page
 	}
-	return pages, nil
+	return pages, p.people, nil
+}
+
+// judge takes out the likers whom the viewer may not see; the rest are the pages that held one.
+func (p *likerPages) judge(ctx context.Context, asks []LikersAsk) error {
+	var likers []social.PlayerID
+	for _, ask := range asks {
+		for _, like := range p.found[ask] {
+			likers = append(likers, like.Key.Player)
+		}
+	}
+	more, err := p.feeds.relations.People(ctx, p.viewer, absent(likers, p.people.Players))
+	if err != nil {
+		return err
+	}
+	p.people, p.rest = p.people.With(more), nil
+	for _, ask := range asks {
+		seen := slices.DeleteFunc(slices.Clone(p.found[ask]), func(like social.Like) bool {
+			return p.people.Relations[like.Key.Player].Apart()
+		})
+		if len(seen) < len(p.found[ask]) {
+			p.found[ask] = seen
+			p.rest = append(p.rest, ask)
+		}
+	}
+	return nil
 }
 
 // likerPages are pages of likers while they are put together.
 type likerPages struct {
 	friendLikes
 	found map[LikersAsk][]social.Like
+	// people are the likers.
+	people social.People
 	// rest are the pages that the windows can't give.
 	rest []LikersAsk
 }

@@ -108,7 +108,7 @@ func (l *Likes) Liked(ctx context.Context, viewer social.Viewer, ids []social.Fe
 	return l.feeds.Liked(ctx, viewer, ids)
 }
 
-// ByKeys reads likes that stand, of feeds that the viewer may see; others are absent.
+// ByKeys reads likes that stand, of feeds and by players that the viewer may see; others are absent.
 func (l *Likes) ByKeys(ctx context.Context, viewer social.Viewer, keys []social.LikeKey) (map[social.LikeKey]*social.Like, error) {
 	feeds := make([]social.FeedID, len(keys))
 	players := make([]social.PlayerID, len(keys))
@@ -129,7 +129,7 @@ func (l *Likes) ByKeys(ctx context.Context, viewer social.Viewer, keys []social.
 	}
 	likes := make(map[social.LikeKey]*social.Like, len(orders))
 	for key, order := range orders {
-		if visible[key.Feed] != nil {
+		if visible[key.Feed] != nil && !relations[key.Player].Apart() {
 			likes[key] = &social.Like{Key: key, Order: order, Friend: relations[key.Player].Friend()}
 		}
 	}

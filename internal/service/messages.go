@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,37 +11,51 @@ import (
 )
 
 // Messages reads private messages and the conversations that they make; messagewrites.go writes them.
-// Nobody but the two players of a message ever sees it. Messages older than social.MessageLife, and a
-// conversation in which the viewer sees no message, are not there.
+// Nobody but the two players of a message ever sees it, and they neither while one of them blocks the other.
+// Messages older than social.MessageLife, and a conversation in which the viewer sees no message, are not there.
 type Messages struct {
 	*writer
-	store    MessageStore
-	players  *Players
-	lists    *lists
-	messages *Entity[social.MessageID, *social.Message]
-	now      func() time.Time
-	log      *slog.Logger
+	store     MessageStore
+	relations *Relations
+	lists     *lists
+	messages  *Entity[social.MessageID, *social.Message]
+	now       func() time.Time
+	log       *slog.Logger
 }
 
 // oldest is the smallest id of a message that is still there.
 func (m *Messages) oldest() social.MessageID { return social.OldestMessage(m.now()) }
 
-// Visible reads the messages that are there and that the viewer sees; others are absent.
-func (m *Messages) Visible(ctx context.Context, viewer social.Viewer, ids []social.MessageID) (map[social.MessageID]*social.Message, error) {
+// Visible reads the messages that are there and that the viewer sees, with their players; others are absent.
+func (m *Messages) Visible(ctx context.Context, viewer social.Viewer, ids []social.MessageID) (map[social.MessageID]*social.Message, social.People, error) {
 	if viewer.Anonymous() {
-		return nil, nil
+		return nil, social.People{}, nil
 	}
 	found, err := m.messages.Get(ctx, ids)
 	if err != nil {
-		return nil, err
+		return nil, social.People{}, err
 	}
+	people, err := m.hide(ctx, viewer, found)
+	return found, people, err
+}
+
+// hide takes out what the viewer may not see of messages. Nothing else decides who sees a message. Its players are
+// read along.
+func (m *Messages) hide(ctx context.Context, viewer social.Viewer, found map[social.MessageID]*social.Message) (social.People, error) {
 	oldest := m.oldest()
+	var players []social.PlayerID
 	for id, message := range found {
 		if id < oldest || !message.VisibleTo(viewer.Player) {
 			delete(found, id)
+			continue
 		}
+		players = append(players, message.Sender, message.Recipient)
 	}
-	return found, nil
+	people, err := m.relations.People(ctx, viewer, unique(players))
+	maps.DeleteFunc(found, func(_ social.MessageID, message *social.Message) bool {
+		return people.Relations[message.Sender].Apart() || people.Relations[message.Recipient].Apart()
+	})
+	return people, err
 }
 
 // ReadAts tells when messages were read; those that were not are absent.
@@ -94,13 +109,16 @@ type ConversationPageAsk struct {
 // messagePage is a page of messages while it is put together.
 type messagePage struct {
 	items []*social.Message
+	// people are the players of the messages.
+	people social.People
 	// below is the id below which the page goes on, want how many messages it takes in all.
 	below social.MessageID
 	want  int
 }
 
 // take adds those of the next ids whose messages are there.
-func (p *messagePage) take(ids []social.MessageID, found map[social.MessageID]*social.Message) {
+func (p *messagePage) take(ids []social.MessageID, found map[social.MessageID]*social.Message, people social.People) {
+	p.people = people.With(p.people)
 	for _, id := range ids {
 		if message := found[id]; message != nil {
 			p.items = append(p.items, message)
@@ -112,8 +130,9 @@ func (p *messagePage) take(ids []social.MessageID, found map[social.MessageID]*s
 func (p *messagePage) missing() int { return p.want - len(p.items) }
 
 // Pages reads pages of conversations' messages, newest first; nothing of conversations that are not the
-// viewer's. What turns out to be gone since it was listed is replaced.
-func (m *Messages) Pages(ctx context.Context, viewer social.Viewer, asks []ConversationPageAsk) (map[ConversationPageAsk]social.Page[*social.Message], error) {
+// viewer's. What turns out to be gone since it was listed is replaced. The messages' players are read along.
+func (m *Messages) Pages(ctx context.Context, viewer social.Viewer, asks []ConversationPageAsk) (map[ConversationPageAsk]social.Page[*social.Message], social.People, error) {
+	var people social.People
 	building := make(map[ConversationPageAsk]*messagePage, len(asks))
 	var open []ConversationPageAsk
 	for _, ask := range unique(asks) {
@@ -125,14 +144,15 @@ func (m *Messages) Pages(ctx context.Context, viewer social.Viewer, asks []Conve
 	for len(open) > 0 {
 		var err error
 		if open, err = m.extend(ctx, viewer, open, building); err != nil {
-			return nil, err
+			return nil, people, err
 		}
 	}
 	pages := make(map[ConversationPageAsk]social.Page[*social.Message], len(building))
 	for ask, page := range building {
 		pages[ask] = social.Cut(page.items, ask.First)
+		people = people.With(page.people)
 	}
-	return pages, nil
+	return pages, people, nil
 }
 
 // extend adds what pages lack, and tells which of them lack more.
@@ -155,13 +175,13 @@ func (m *Messages) extend(
 	if len(all) == 0 {
 		return nil, nil
 	}
-	found, err := m.Visible(ctx, viewer, all)
+	found, people, err := m.Visible(ctx, viewer, all)
 	if err != nil {
 		return nil, err
 	}
 	for i, ask := range asks {
 		page := building[ask]
-		page.take(lists[i], found)
+		page.take(lists[i], found, people)
 		if len(lists[i]) == of[i].Limit && page.missing() > 0 {
 			open = append(open, ask)
 		}

@@ -18,7 +18,7 @@ type NewMessage struct {
 	Key *string
 }
 
-// Send sends a message. Errors: SELF_REFERENCE and NOT_FOUND at recipientId, REQUIRED and TOO_LONG at
+// Send sends a message. Errors: SELF_REFERENCE, NOT_FOUND and BLOCKED at recipientId, REQUIRED and TOO_LONG at
 // content and at idempotencyKey, IDEMPOTENCY_CONFLICT, and NOT_FOUND for a repeated request whose message
 // was deleted.
 func (m *Messages) Send(ctx context.Context, viewer social.Viewer, in NewMessage) (*social.Message, error) {
@@ -54,12 +54,14 @@ func (m *Messages) check(ctx context.Context, viewer social.Viewer, in NewMessag
 	if err := checkKey(in.Key); err != nil {
 		return err
 	}
-	found, err := m.players.ByIDs(ctx, []social.PlayerID{in.Recipient})
-	if err != nil {
+	found, err := m.relations.People(ctx, viewer, []social.PlayerID{in.Recipient})
+	switch {
+	case err != nil:
 		return err
-	}
-	if found[in.Recipient] == nil {
+	case found.Players[in.Recipient] == nil:
 		return social.NotFound("recipientId")
+	case found.Relations[in.Recipient].Apart():
+		return social.Fail(social.CodeBlocked, "There are no messages between the two of you.", "recipientId")
 	}
 	return nil
 }
@@ -113,7 +115,10 @@ func (m *Messages) repeated(ctx context.Context, viewer social.Viewer, id social
 	if err != nil {
 		return nil, err
 	}
-	if message := found[id]; message != nil && id >= m.oldest() && message.VisibleTo(viewer.Player) {
+	if _, err := m.hide(ctx, viewer, found); err != nil {
+		return nil, err
+	}
+	if message := found[id]; message != nil {
 		return message, nil
 	}
 	return nil, social.NotFound()
@@ -125,7 +130,7 @@ func (m *Messages) Delete(ctx context.Context, viewer social.Viewer, id social.M
 	if err := viewer.Require(); err != nil {
 		return err
 	}
-	found, err := m.Visible(ctx, viewer, []social.MessageID{id})
+	found, _, err := m.Visible(ctx, viewer, []social.MessageID{id})
 	if err != nil {
 		return err
 	}

@@ -17,14 +17,20 @@ type Players struct {
 	details *Entity[social.PlayerID, *social.PlayerDetail]
 }
 
-// ByIDs reads simple info; unknown players are absent.
+// ByIDs reads simple info, whoever may see it; unknown players are absent.
 func (p *Players) ByIDs(ctx context.Context, ids []social.PlayerID) (map[social.PlayerID]*social.Player, error) {
 	return p.simple.Get(ctx, ids)
 }
 
-// Details reads detail info; unknown players are absent.
-func (p *Players) Details(ctx context.Context, ids []social.PlayerID) (map[social.PlayerID]*social.PlayerDetail, error) {
-	return p.details.Get(ctx, ids)
+// Details reads detail info; unknown players are absent. Of players whom the viewer blocks it is bare.
+func (p *Players) Details(ctx context.Context, ids []social.PlayerID, relations map[social.PlayerID]social.Relation) (map[social.PlayerID]*social.PlayerDetail, error) {
+	details, err := p.details.Get(ctx, ids)
+	for id, detail := range details {
+		if relations[id].Apart() {
+			details[id] = detail.Bare()
+		}
+	}
+	return details, err
 }
 
 // IDByName finds a player by name, in any case and width; 0 when there is none.

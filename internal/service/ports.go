@@ -203,8 +203,11 @@ type RelationStore interface {
 	// Relations tells how player stands to each of peers; peers without a row are absent.
 	Relations(ctx context.Context, player social.PlayerID, peers []social.PlayerID) (map[social.PlayerID]social.Relation, error)
 	// PlayerLists reads a piece of several lists, in the order asked: at most limit entries with an
-	// edge below the key of each, newest edge first.
-	PlayerLists(ctx context.Context, list social.RelationList, asks []ListAsk[social.PlayerID]) ([][]social.PlayerEdge, error)
+	// edge below the key of each, newest edge first. Of ListFollowing, ListFans and ListFriends those are
+	// left out whom the viewer may not see; nobody is with viewer 0.
+	PlayerLists(ctx context.Context, list social.RelationList, viewer social.PlayerID, asks []ListAsk[social.PlayerID]) ([][]social.PlayerEdge, error)
+	// CountPlayers counts a player's list of players; it is meant for lists without a counter.
+	CountPlayers(ctx context.Context, list social.RelationList, player social.PlayerID) (int, error)
 }
 
 // ListAsk asks for at most Limit entries of the list of Of, from below the key Below.
@@ -213,8 +216,8 @@ type ListAsk[K comparable] = social.ListAsk[K]
 // FeedStore reads lists of feeds.
 type FeedStore interface {
 	// HomeFeeds lists the feeds on a player's home page, newest first: the player's own and those
-	// of followed players that the player may see, without deleted ones.
-	HomeFeeds(ctx context.Context, viewer social.PlayerID, below int64, limit int) ([]social.FeedID, error)
+	// of followed players that the player may see and has not muted, without deleted ones.
+	HomeFeeds(ctx context.Context, viewer social.Viewer, below int64, limit int) ([]social.FeedID, error)
 	// AuthorFeeds reads a piece of several profile lists, newest first, in the order asked, without
 	// deleted feeds.
 	AuthorFeeds(ctx context.Context, asks []AuthorFeedsAsk) ([][]social.FeedID, error)
@@ -225,16 +228,18 @@ type AuthorFeedsAsk = social.AuthorFeedsAsk
 
 // CommentStore reads lists of comments.
 type CommentStore interface {
-	// CommentLists reads a piece of several lists, oldest first, in the order asked.
-	CommentLists(ctx context.Context, asks []social.ThreadAsk) ([][]social.CommentID, error)
+	// CommentLists reads a piece of several lists, oldest first, in the order asked, without those of authors
+	// whom the viewer may not see; with viewer 0 all.
+	CommentLists(ctx context.Context, viewer social.PlayerID, asks []social.ThreadAsk) ([][]social.CommentID, error)
 }
 
 // MessageStore reads messages and conversations; of both only what is from a given message on.
 type MessageStore interface {
 	// ConversationMessages reads a piece of several conversations, newest first, in the order asked.
 	ConversationMessages(ctx context.Context, asks []social.ConversationAsk) ([][]social.MessageID, error)
-	// ReceivedMessages lists messages that a player received and has not deleted, newest first.
-	ReceivedMessages(ctx context.Context, player social.PlayerID, below, from social.MessageID, limit int) ([]social.MessageID, error)
+	// ReceivedMessages lists messages that a player received and has not deleted, newest first; only with
+	// all set also those of players whom he may not see.
+	ReceivedMessages(ctx context.Context, player social.PlayerID, below, from social.MessageID, limit int, all bool) ([]social.MessageID, error)
 	// ReadTimes tells when messages were read, in the order asked; the zero time for those that were not.
 	ReadTimes(ctx context.Context, messages []*social.Message) ([]time.Time, error)
 	// Conversations lists a player's conversations, the one with the newest message first.
@@ -251,9 +256,12 @@ type MessageStore interface {
 type LikeStore interface {
 	// Liked tells which of the feeds the player likes.
 	Liked(ctx context.Context, player social.PlayerID, feeds []social.FeedID) (map[social.FeedID]bool, error)
+	// LikedFeeds lists a player's likes of feeds that the player may see, newest like first.
+	LikedFeeds(ctx context.Context, viewer social.Viewer, below int64, limit int) ([]social.Like, error)
 	// LikesByKeys reads likes that stand; others are absent.
 	LikesByKeys(ctx context.Context, keys []social.LikeKey) (map[social.LikeKey]social.LikeID, error)
-	// Likers reads a piece of the likers of several feeds, newest first, in the order asked.
+	// Likers reads a piece of the likers of several feeds, newest first, in the order asked, without those whom
+	// the viewer may not see; with viewer 0 all.
 	Likers(ctx context.Context, part LikerPart, viewer social.PlayerID, asks []ListAsk[social.FeedID]) ([][]social.Like, error)
 	// FriendLikeCounts tells how many of the viewer's friends like each of the feeds.
 	FriendLikeCounts(ctx context.Context, viewer social.PlayerID, feeds []social.FeedID) (map[social.FeedID]int, error)

@@ -116,7 +116,8 @@ func (p *profiles) fromStore(ctx context.Context) error {
 	for i, page := range p.open {
 		asks[i] = AuthorFeedsAsk{
 			ListAsk:      ListAsk[social.PlayerID]{Of: page.ask.Author, Below: page.below, Limit: page.missing()},
-			Visibilities: visibilities(page.ask.Author, p.viewer.Player, relations[page.ask.Author]),
+			Visibilities: visibilities(page.ask.Author, p.viewer, relations[page.ask.Author]),
+			Hidden:       p.viewer.SeesHidden() || page.ask.Author == p.viewer.Player,
 		}
 	}
 	found, err := fallback(ctx, p.lists.gate.onlyIf(p.lacking), func() ([][]social.FeedID, error) {
@@ -153,7 +154,7 @@ func (p *profiles) add(ctx context.Context, found [][]social.FeedID) error {
 	}
 	seen := make(map[social.FeedID]FeedEntry, len(entries))
 	for _, e := range entries {
-		if e.Feed.Visibility.VisibleTo(e.Feed.AuthorID, p.viewer.Player, e.Relation) {
+		if e.Feed.Guard().VisibleTo(p.viewer, e.Relation) {
 			e.Reason = social.ReasonProfile
 			seen[e.Feed.ID] = e
 		}
@@ -169,10 +170,10 @@ func (p *profiles) add(ctx context.Context, found [][]social.FeedID) error {
 	return nil
 }
 
-func visibilities(author, viewer social.PlayerID, relation social.Relation) []social.Visibility {
+func visibilities(author social.PlayerID, viewer social.Viewer, relation social.Relation) []social.Visibility {
 	var may []social.Visibility
 	for _, v := range social.Visibilities() {
-		if v.VisibleTo(author, viewer, relation) {
+		if (social.Guard{Author: author, Visibility: v}).VisibleTo(viewer, relation) {
 			may = append(may, v)
 		}
 	}

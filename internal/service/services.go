@@ -112,7 +112,7 @@ func New(d Deps) *Services {
 		players: e.Players, heads: e.Feeds, bodies: e.Bodies, counters: e.Counters,
 	}
 	comments := &Comments{writer: w, store: d.Lists, feeds: feeds, lists: lists, comments: e.Comments, now: d.Now}
-	messages := &Messages{writer: w, store: d.Lists, players: players, lists: lists, messages: e.Messages, now: d.Now, log: d.Log}
+	messages := &Messages{writer: w, store: d.Lists, relations: relations, lists: lists, messages: e.Messages, now: d.Now, log: d.Log}
 	return &Services{
 		Entities:  e,
 		Players:   players,

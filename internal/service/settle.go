@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 
+	"golang.org/x/sync/errgroup"
+
 	"circle/internal/social"
 )
 
@@ -69,19 +71,17 @@ func put(ctx context.Context, w Window, list int64, e social.Entry, there bool) 
 func (x *Indexes) Edge(ctx context.Context, player, peer social.PlayerID) error {
 	read := func(ctx context.Context) (social.Edge, error) { return x.lists.store.EdgeOf(ctx, player, peer) }
 	return settle(ctx, read, func(ctx context.Context, e social.Edge) error {
+		var sides errgroup.Group
 		for _, side := range []social.Edge{e, e.Mirror()} {
-			following := social.Entry{Member: int64(side.Peer), Key: int64(side.Following)}
-			if err := put(ctx, x.lists.Following, int64(side.Player), following, side.Following != 0); err != nil {
-				return err
+			for _, list := range social.RelationLists() {
+				entry := social.Entry{Member: int64(side.Peer), Key: int64(side.In(list))}
+				sides.Go(func() error {
+					return put(ctx, x.lists.relation(list), int64(side.Player), entry, entry.Key != 0)
+				})
 			}
-			fan := social.Entry{Member: int64(side.Peer), Key: int64(side.Fan)}
-			if err := put(ctx, x.lists.Fans, int64(side.Player), fan, side.Fan != 0); err != nil {
-				return err
-			}
-			friend := social.Entry{Member: int64(side.Peer), Key: int64(side.Friend)}
-			if err := put(ctx, x.lists.Friends, int64(side.Player), friend, side.Friend != 0); err != nil {
-				return err
-			}
+		}
+		if err := sides.Wait(); err != nil {
+			return err
 		}
 		return x.timeline(ctx, e)
 	})

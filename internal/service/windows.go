@@ -21,6 +21,10 @@ type Windows struct {
 	Following Window
 	Fans      Window
 	Friends   Window
+	// Blocked, Blockers and Muted are players whom a player blocks, who block him, and whom he mutes.
+	Blocked  Window
+	Blockers Window
+	Muted    Window
 	// Comments are the heads on feeds and Replies the answers below heads, oldest first.
 	Comments Window
 	Replies  Window
@@ -72,7 +76,7 @@ func (l *lists) wantLiked(player social.PlayerID) {
 // wantInbox asks for the messages that a player received.
 func (l *lists) wantInbox(player social.PlayerID) {
 	l.want("inbox", int64(player), l.Inboxes, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
-		ids, err := l.rows.ReceivedMessages(ctx, social.PlayerID(list), social.MessageID(after), 0, limit)
+		ids, err := l.rows.ReceivedMessages(ctx, social.PlayerID(list), social.MessageID(after), 0, limit, true)
 		entries := make([]social.Entry, len(ids))
 		for i, id := range ids {
 			entries[i] = social.Entry{Member: int64(id), Key: int64(id)}
@@ -86,7 +90,7 @@ func (l *lists) wantProfile(author social.PlayerID) {
 	l.want("profile", int64(author), l.Profiles, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
 		found, err := l.rows.AuthorFeeds(ctx, []AuthorFeedsAsk{{
 			ListAsk:      ListAsk[social.PlayerID]{Of: social.PlayerID(list), Below: after, Limit: limit},
-			Visibilities: social.Visibilities(),
+			Visibilities: social.Visibilities(), Hidden: true,
 		}})
 		if err != nil {
 			return nil, err
@@ -110,22 +114,27 @@ func (l *lists) wantLikers(feed social.FeedID) {
 	})
 }
 
-// relation is the window of a player's lists of players, and its name.
-func (l *lists) relation(of social.RelationList) (w Window, kind string) {
+// relation is the window of a player's lists of players.
+func (l *lists) relation(of social.RelationList) Window {
 	switch of {
 	case social.ListFans:
-		return l.Fans, "fans"
+		return l.Fans
 	case social.ListFriends:
-		return l.Friends, "friends"
+		return l.Friends
+	case social.ListBlocked:
+		return l.Blocked
+	case social.ListBlockers:
+		return l.Blockers
+	case social.ListMuted:
+		return l.Muted
 	}
-	return l.Following, "following"
+	return l.Following
 }
 
 // wantRelation asks for one of a player's lists of players.
 func (l *lists) wantRelation(of social.RelationList, player social.PlayerID) {
-	window, kind := l.relation(of)
-	l.want(kind, int64(player), window, func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
-		found, err := l.rows.PlayerLists(ctx, of, []ListAsk[social.PlayerID]{{Of: social.PlayerID(list), Below: after, Limit: limit}})
+	l.want(of.String(), int64(player), l.relation(of), func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
+		found, err := l.rows.PlayerLists(ctx, of, 0, []ListAsk[social.PlayerID]{{Of: social.PlayerID(list), Below: after, Limit: limit}})
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +169,7 @@ func (l *lists) wantThread(t social.Thread) {
 		kind = "replies"
 	}
 	l.wantOldest(kind, l.threadList(t), l.threads(t.Head == 0), func(ctx context.Context, _, after int64, limit int) ([]social.Entry, error) {
-		found, err := l.rows.CommentLists(ctx, []social.ThreadAsk{{Thread: t, After: after, Limit: limit}})
+		found, err := l.rows.CommentLists(ctx, 0, []social.ThreadAsk{{Thread: t, After: after, Limit: limit}})
 		if err != nil {
 			return nil, err
 		}

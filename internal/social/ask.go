@@ -9,10 +9,12 @@ type ListAsk[K comparable] struct {
 	Limit int
 }
 
-// AuthorFeedsAsk asks a store for feeds of an author that have one of the visibilities.
+// AuthorFeedsAsk asks a store for feeds of an author that have one of the visibilities; for hidden ones too if
+// Hidden is set.
 type AuthorFeedsAsk struct {
 	ListAsk[PlayerID]
 	Visibilities []Visibility
+	Hidden       bool
 }
 
 // LikerPart chooses among the likers of a feed.

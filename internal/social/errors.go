@@ -16,6 +16,7 @@ const (
 	CodeNotFollowing        Code = "NOT_FOLLOWING"
 	CodeFollowLimitReached  Code = "FOLLOW_LIMIT_REACHED"
 	CodeSelfReference       Code = "SELF_REFERENCE"
+	CodeBlocked             Code = "BLOCKED"
 	CodeNotFound            Code = "NOT_FOUND"
 	CodeNameTaken           Code = "NAME_TAKEN"
 	CodeBadCredentials      Code = "BAD_CREDENTIALS"

@@ -53,13 +53,23 @@ func (v *Visibility) UnmarshalGQL(in any) error {
 // Visibilities lists all of them.
 func Visibilities() []Visibility { return []Visibility{Public, Fans, Friends, Private} }
 
-// VisibleTo says whether a feed of this visibility and author may be seen by the viewer, who
-// stands to the author as relation says.
-func (v Visibility) VisibleTo(author PlayerID, viewer PlayerID, relation Relation) bool {
-	if viewer != 0 && viewer == author {
+// Guard is what decides who may see a feed that is there.
+type Guard struct {
+	Author     PlayerID
+	Visibility Visibility
+	// Hidden says that moderators have hidden it.
+	Hidden bool
+}
+
+// VisibleTo says whether the feed may be seen by the viewer, who stands to the author as relation says.
+func (g Guard) VisibleTo(viewer Viewer, relation Relation) bool {
+	switch {
+	case viewer.Player != 0 && viewer.Player == g.Author:
 		return true
+	case relation.Apart() || g.Hidden && !viewer.SeesHidden():
+		return false
 	}
-	switch v {
+	switch g.Visibility {
 	case Public:
 		return true
 	case Fans:
@@ -83,9 +93,14 @@ type Feed struct {
 	EditedAt *time.Time
 	// Deleted marks a tombstone: author and visibility stay, the text is gone.
 	Deleted bool
+	// Hidden says that moderators have hidden the feed.
+	Hidden bool
 	// Version grows with each change.
 	Version int64
 }
+
+// Guard is what decides who may see the feed, or might have seen it before it was deleted.
+func (f *Feed) Guard() Guard { return Guard{f.AuthorID, f.Visibility, f.Hidden} }
 
 // CreatedAt says when the feed was made.
 func (f *Feed) CreatedAt() time.Time { return f.ID.Time() }
@@ -104,6 +119,7 @@ type FeedCounters struct {
 	AuthorID   PlayerID
 	Visibility Visibility
 	Deleted    bool
+	Hidden     bool
 	Likes      int
 	// Comments counts comments and answers without deleted ones, Heads the comments in the feed's list.
 	Comments int
@@ -112,6 +128,9 @@ type FeedCounters struct {
 	// Version grows with each change.
 	Version int64
 }
+
+// Guard is what decides who may read the counters.
+func (c *FeedCounters) Guard() Guard { return Guard{c.AuthorID, c.Visibility, c.Hidden} }
 
 // FeedReason says why a viewer sees a feed in a list.
 type FeedReason string

@@ -33,6 +33,9 @@ type PlayerDetail struct {
 	Version int64
 }
 
+// Bare is what is left where only simple info is to be shown.
+func (d *PlayerDetail) Bare() *PlayerDetail { return &PlayerDetail{ID: d.ID, JoinedAt: d.JoinedAt} }
+
 // PlayerCounts are a player's counters. They are global: what a viewer may not see counts too.
 type PlayerCounts struct {
 	Feeds     int

@@ -58,6 +58,9 @@ type Viewer struct {
 // Anonymous says that nobody is logged in.
 func (v Viewer) Anonymous() bool { return v.Player == 0 }
 
+// SeesHidden says whether the viewer sees what moderators have hidden.
+func (v Viewer) SeesHidden() bool { return v.Role >= RoleModerator }
+
 // Require fails with UNAUTHENTICATED for the anonymous viewer.
 func (v Viewer) Require() error {
 	if v.Anonymous() {

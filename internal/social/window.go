@@ -1,5 +1,7 @@
 package social
 
+import "maps"
+
 // Entry is an entry of an ordered list: a feed, or a player with the edge or like that brought it there.
 type Entry struct {
 	// Member is the feed's or the player's id.
@@ -85,14 +87,13 @@ type Cards struct {
 	LikedAbsent bool
 }
 
-// People is what a cache knows of players; what it lacks is absent.
+// People is what is known of players; what a cache lacks is absent.
 type People struct {
 	Players map[PlayerID]*Player
 	// Relations holds only the players of whom it is known what they are to the viewer.
 	Relations map[PlayerID]Relation
-	// FollowingAbsent and FansAbsent say that these lists of the viewer are to be built.
-	FollowingAbsent bool
-	FansAbsent      bool
+	// Absent are the viewer's lists that are to be built.
+	Absent []RelationList
 }
 
 // Likers is what a cache knows of the likers of feeds.
@@ -101,4 +102,18 @@ type Likers struct {
 	Pages []WindowPage
 	// Friends are some of the viewer's friends, the newest.
 	Friends WindowPage
+}
+
+// With joins what is known of players. Neither is changed.
+func (p People) With(more People) People {
+	if len(p.Players) == 0 {
+		return more
+	}
+	joined := People{Players: maps.Clone(p.Players), Relations: maps.Clone(p.Relations)}
+	maps.Copy(joined.Players, more.Players)
+	if joined.Relations == nil {
+		joined.Relations = make(map[PlayerID]Relation, len(more.Relations))
+	}
+	maps.Copy(joined.Relations, more.Relations)
+	return joined
 }

@@ -11,6 +11,7 @@ const (
 	deletedBit     = 1 << 3
 	wholeBit       = 1 << 4
 	editedBit      = 1 << 5
+	hiddenBit      = 1 << 6
 )
 
 // Feeds are the heads.
@@ -25,7 +26,7 @@ func (s *Store) Feeds() *Entities[social.FeedID, *social.Feed] {
 }
 
 func packFeed(b []byte, f *social.Feed) []byte {
-	b = append(b, marks(f.Visibility, f.Deleted)|bit(f.Whole, wholeBit)|bit(f.EditedAt != nil, editedBit))
+	b = append(b, marks(f.Visibility, f.Deleted)|bit(f.Hidden, hiddenBit)|bit(f.Whole, wholeBit)|bit(f.EditedAt != nil, editedBit))
 	b = appendCount(b, int(f.AuthorID))
 	if f.EditedAt != nil {
 		b = appendTime(b, *f.EditedAt)
@@ -39,6 +40,7 @@ func unpackFeed(id social.FeedID, version int64, r *reader) (*social.Feed, bool)
 		ID:         id,
 		Visibility: social.Visibility(m & visibilityBits),
 		Deleted:    m&deletedBit != 0,
+		Hidden:     m&hiddenBit != 0,
 		Whole:      m&wholeBit != 0,
 		Version:    version,
 	}
@@ -81,7 +83,7 @@ func (s *Store) Counters() *Entities[social.FeedID, *social.FeedCounters] {
 }
 
 func packCounters(b []byte, c *social.FeedCounters) []byte {
-	b = append(b, marks(c.Visibility, c.Deleted))
+	b = append(b, marks(c.Visibility, c.Deleted)|bit(c.Hidden, hiddenBit))
 	b = appendCount(b, int(c.AuthorID))
 	for _, n := range []int{c.Likes, c.Comments, c.Heads, c.Views} {
 		b = appendCount(b, n)
@@ -95,6 +97,7 @@ func unpackCounters(id social.FeedID, version int64, r *reader) (*social.FeedCou
 		FeedID:     id,
 		Visibility: social.Visibility(m & visibilityBits),
 		Deleted:    m&deletedBit != 0,
+		Hidden:     m&hiddenBit != 0,
 		Version:    version,
 	}
 	c.AuthorID = social.PlayerID(r.count())

@@ -66,6 +66,9 @@ type family struct {
 //	following:{player}  window  7 d   relation  player id  players whom a player follows, by edge id
 //	fans:{player}       window  7 d   relation  player id  players who follow a player, by edge id
 //	friends:{player}    window  7 d   relation  player id  players who follow each other, by edge id
+//	blocked:{player}    window  7 d   relation  player id  players whom a player blocks, by edge id
+//	blockers:{player}   window  7 d   relation  player id  players who block a player, by edge id
+//	muted:{player}      window  7 d   relation  player id  players whom a player mutes, by edge id
 //	…-part:{n}          window  7 d   relation  n          the same of long lists; n = player id · 32 + peer id % 32
 //	msg:{message}       string  30 d  feed      msg id     a private message
 //	inbox:{player}      window  7 d   feed      player id  messages that a player received
@@ -88,22 +91,25 @@ var (
 	bodyKeys  = family{name: "body", role: Feed, ttl: 7 * day}
 	countKeys = family{name: "count", role: Feed, ttl: 7 * day}
 
-	commentKeys   = family{name: "comment", role: Feed, ttl: 7 * day}
-	messageKeys   = family{name: "msg", role: Feed, ttl: 30 * day}
-	inboxKeys     = family{name: "inbox", role: Feed, ttl: 7 * day}
-	timelineKeys  = family{name: "timeline", role: Feed, ttl: day}
-	profileKeys   = family{name: "profile", role: Feed, ttl: 7 * day}
-	likedKeys     = family{name: "liked", role: Feed, ttl: 7 * day}
-	likesKeys     = family{name: "likes", role: Feed, ttl: 7 * day}
-	commentsKeys  = family{name: "comments", role: Feed, ttl: 7 * day}
-	repliesKeys   = family{name: "replies", role: Feed, ttl: 7 * day}
-	followingKeys = family{name: "following", role: Relation, ttl: 7 * day}
-	fansKeys      = family{name: "fans", role: Relation, ttl: 7 * day}
-	friendsKeys   = family{name: "friends", role: Relation, ttl: 7 * day}
+	commentKeys  = family{name: "comment", role: Feed, ttl: 7 * day}
+	messageKeys  = family{name: "msg", role: Feed, ttl: 30 * day}
+	inboxKeys    = family{name: "inbox", role: Feed, ttl: 7 * day}
+	timelineKeys = family{name: "timeline", role: Feed, ttl: day}
+	profileKeys  = family{name: "profile", role: Feed, ttl: 7 * day}
+	likedKeys    = family{name: "liked", role: Feed, ttl: 7 * day}
+	likesKeys    = family{name: "likes", role: Feed, ttl: 7 * day}
+	commentsKeys = family{name: "comments", role: Feed, ttl: 7 * day}
+	repliesKeys  = family{name: "replies", role: Feed, ttl: 7 * day}
 
-	followingPartKeys = family{name: "following-part", role: Relation, ttl: 7 * day}
-	fansPartKeys      = family{name: "fans-part", role: Relation, ttl: 7 * day}
-	friendsPartKeys   = family{name: "friends-part", role: Relation, ttl: 7 * day}
+	// Lists of players; long ones have keys for their parts.
+	relationKeys = map[social.RelationList]splitFamily{
+		social.ListFollowing: newSplitFamily("following"),
+		social.ListFans:      newSplitFamily("fans"),
+		social.ListFriends:   newSplitFamily("friends"),
+		social.ListBlocked:   newSplitFamily("blocked"),
+		social.ListBlockers:  newSplitFamily("blockers"),
+		social.ListMuted:     newSplitFamily("muted"),
+	}
 
 	homeLogKeys  = family{name: "log", role: Feed, ttl: 10 * time.Minute}
 	inboxLogKeys = family{name: "inboxlog", role: Feed, ttl: 10 * time.Minute}
@@ -113,6 +119,16 @@ var (
 	// fenceKeys are of all roles, each of which has a field of its own.
 	fenceKeys = family{name: "fence"}
 )
+
+// splitFamily are the keys of lists that are spread over several when they are long.
+type splitFamily struct{ one, parts family }
+
+func newSplitFamily(name string) splitFamily {
+	f := family{name: name, role: Relation, ttl: 7 * day}
+	parts := f
+	parts.name += "-part"
+	return splitFamily{f, parts}
+}
 
 // key spells the key of a number.
 func (f family) key(number int64) string {

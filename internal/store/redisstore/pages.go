@@ -90,10 +90,15 @@ func (s *Store) Cards(ctx context.Context, viewer social.PlayerID, ids []social.
 	return cards, err
 }
 
+// related are the lists that tell what players are to a viewer.
+var related = []social.RelationList{
+	social.ListFollowing, social.ListFans, social.ListBlocked, social.ListBlockers, social.ListMuted,
+}
+
 // People reads the simple info of the players in infos, and what those in relations are to the viewer,
 // in one trip, or in one to each of the two deployments at once.
 func (s *Store) People(ctx context.Context, viewer social.PlayerID, infos, relations []social.PlayerID) (social.People, error) {
-	players, following, fans := s.Players(), s.Following(), s.Fans()
+	players := s.Players()
 	members := make([]int64, len(relations))
 	for i, id := range relations {
 		members[i] = int64(id)
@@ -101,13 +106,15 @@ func (s *Store) People(ctx context.Context, viewer social.PlayerID, infos, relat
 	asks, asked := players.asks(infos)
 	first := players.server().trip()
 	second := first
-	if following.one.server() != first.server {
-		second = following.one.server().trip()
+	if following := s.Following().one.server(); following != first.server {
+		second = following.trip()
 	}
 	read := queueFields(ctx, first.pipe, asks)
-	outAsk, inAsk := following.question(int64(viewer), members), fans.question(int64(viewer), members)
-	second.queue(ctx, outAsk.calls)
-	second.queue(ctx, inAsk.calls)
+	questions := make([]*question, len(related))
+	for i, list := range related {
+		questions[i] = s.splits[list].question(int64(viewer), members)
+		second.queue(ctx, questions[i].calls)
+	}
 	runBoth(ctx, first, second)
 
 	values, err := read()
@@ -115,21 +122,36 @@ func (s *Store) People(ctx context.Context, viewer social.PlayerID, infos, relat
 		return social.People{}, away("get people", err)
 	}
 	people := social.People{Players: players.openFields(asked, values)}
-	out, outWanted, err := outAsk.answer(ctx)
-	if err != nil {
-		return people, err
+	var among [][]social.Membership
+	for i, q := range questions {
+		answers, wanted, err := q.answer(ctx)
+		if err != nil {
+			return people, err
+		}
+		if wanted {
+			people.Absent = append(people.Absent, related[i])
+		}
+		among = append(among, answers)
 	}
-	in, inWanted, err := inAsk.answer(ctx)
-	people.FollowingAbsent, people.FansAbsent = outWanted, inWanted
-	people.Relations = make(map[social.PlayerID]social.Relation, len(relations))
-	for i := range in {
-		if out[i].Presence != social.PresenceUnknown && in[i].Presence != social.PresenceUnknown {
-			people.Relations[relations[i]] = social.Relation{
-				Following: out[i].Presence == social.PresenceYes, Fan: in[i].Presence == social.PresenceYes,
-			}
+	people.Relations = relationsOf(relations, among)
+	return people, nil
+}
+
+// relationsOf tells what players are to a viewer, by who is in which of the related lists. Of whom one of these
+// can't tell nothing is told.
+func relationsOf(players []social.PlayerID, among [][]social.Membership) map[social.PlayerID]social.Relation {
+	relations := make(map[social.PlayerID]social.Relation, len(players))
+	for i, player := range players {
+		edge, known := social.Edge{}, true
+		for j, in := range []*social.EdgeID{&edge.Following, &edge.Fan, &edge.Block, &edge.Blocked, &edge.Mute} {
+			known = known && among[j][i].Presence != social.PresenceUnknown
+			*in = social.EdgeID(among[j][i].Key)
+		}
+		if known {
+			relations[player] = edge.Relation()
 		}
 	}
-	return people, err
+	return relations
 }
 
 // friendsAtOnce is how many of the viewer's friends are read along with likers: most players have no more.

@@ -54,15 +54,23 @@ func TestPeopleKnowRelationsOnlyFromWholeLists(t *testing.T) {
 		people, err := f.People(ctx, 9, ids, ids)
 		require.NoError(t, err)
 		assert.Equal(t, map[social.PlayerID]*social.Player{2: samplePlayer(2, 1)}, people.Players)
-		assert.False(t, people.FollowingAbsent)
-		assert.True(t, people.FansAbsent)
+		absent := []social.RelationList{social.ListFans, social.ListBlocked, social.ListBlockers, social.ListMuted}
+		assert.Equal(t, absent, people.Absent)
 		assert.Empty(t, people.Relations, "who follows the viewer is not known")
 
 		f.build(t, f.Fans().one, 9, 0, social.Entry{Member: 2, Key: 80})
+		f.build(t, f.Blocked().one, 9, 0, social.Entry{Member: 3, Key: 90})
+		f.build(t, f.Blockers().one, 9, 0, social.Entry{Member: 3, Key: 91})
+		people, err = f.People(ctx, 9, nil, ids)
+		require.NoError(t, err)
+		assert.Equal(t, []social.RelationList{social.ListMuted}, people.Absent)
+		assert.Empty(t, people.Relations, "whom the viewer mutes is not known")
+
+		f.build(t, f.Muted().one, 9, 0, social.Entry{Member: 1, Key: 95})
 		people, err = f.People(ctx, 9, nil, ids)
 		require.NoError(t, err)
 		assert.Equal(t, map[social.PlayerID]social.Relation{
-			1: {Following: true}, 2: {Following: true, Fan: true}, 3: {},
+			1: {Following: true, Muted: true}, 2: {Following: true, Fan: true}, 3: {Blocking: true, BlockedBy: true},
 		}, people.Relations)
 	})
 }

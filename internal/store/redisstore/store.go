@@ -57,7 +57,7 @@ func OneURL(url string) map[Role]string {
 type Store struct {
 	servers map[Role]*server
 	scripts scripts
-	splits  map[string]*Split
+	splits  map[social.RelationList]*Split
 	listCap int
 	plain   bool
 	epochs  map[Role]*atomic.Uint32
@@ -100,10 +100,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	s.splits = map[string]*Split{
-		followingKeys.name: s.newSplit(followingKeys, followingPartKeys),
-		fansKeys.name:      s.newSplit(fansKeys, fansPartKeys),
-		friendsKeys.name:   s.newSplit(friendsKeys, friendsPartKeys),
+	s.splits = make(map[social.RelationList]*Split, len(relationKeys))
+	for list, keys := range relationKeys {
+		s.splits[list] = s.newSplit(keys.one, keys.parts)
 	}
 	shared := make(map[string]*server)
 	for _, role := range Roles() {

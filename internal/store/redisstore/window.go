@@ -155,13 +155,22 @@ func (s *Store) Replies() *Windows {
 }
 
 // Following are the players whom a player follows, by edge.
-func (s *Store) Following() *Split { return s.splits[followingKeys.name] }
+func (s *Store) Following() *Split { return s.splits[social.ListFollowing] }
 
 // Fans are the players who follow a player, by edge.
-func (s *Store) Fans() *Split { return s.splits[fansKeys.name] }
+func (s *Store) Fans() *Split { return s.splits[social.ListFans] }
 
 // Friends are the players with whom a player follows each other, by edge.
-func (s *Store) Friends() *Split { return s.splits[friendsKeys.name] }
+func (s *Store) Friends() *Split { return s.splits[social.ListFriends] }
+
+// Blocked are the players whom a player blocks, by edge.
+func (s *Store) Blocked() *Split { return s.splits[social.ListBlocked] }
+
+// Blockers are the players who block a player, by edge.
+func (s *Store) Blockers() *Split { return s.splits[social.ListBlockers] }
+
+// Muted are the players whom a player mutes, by edge.
+func (s *Store) Muted() *Split { return s.splits[social.ListMuted] }
 
 func (w *Windows) server() *server { return w.store.servers[w.keys.role] }
 

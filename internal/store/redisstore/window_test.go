@@ -17,7 +17,7 @@ func (f fixture) orders(cap int) map[order]*Windows {
 	return map[order]*Windows{
 		newest:  {store: f.Store, keys: timelineKeys, order: newest, cap: cap},
 		oldest:  {store: f.Store, keys: profileKeys, order: oldest, cap: cap},
-		players: {store: f.Store, keys: followingKeys, order: players, cap: cap},
+		players: {store: f.Store, keys: relationKeys[social.ListFollowing].one, order: players, cap: cap},
 	}
 }
 

@@ -68,14 +68,22 @@ func (tx *Tx) AddComments(ctx context.Context, feed social.FeedID, comments, hea
 	return done.RowsAffected > 0, nil
 }
 
-// CommentLists reads a piece of several lists of comments, oldest first, in the order asked.
-func (s *Store) CommentLists(ctx context.Context, asks []social.ThreadAsk) ([][]social.CommentID, error) {
+// CommentLists reads a piece of several lists of comments, oldest first, in the order asked, without those of
+// authors whom the viewer, unless he is 0, may not see.
+func (s *Store) CommentLists(ctx context.Context, viewer social.PlayerID, asks []social.ThreadAsk) ([][]social.CommentID, error) {
+	where := " WHERE c.feed_id = ? AND c.root_id = ? AND c.listed = 1 AND c.id > ?"
+	if viewer != 0 {
+		where += together("?", "c.author_id")
+	}
 	// Of the places, the largest of which come first, the oldest comment has the largest.
-	q := listQuery{term: "id AS member, -id AS place FROM comments WHERE feed_id = ? AND root_id = ? AND listed = 1 AND id > ?" +
-		" ORDER BY id LIMIT ?"}
+	q := listQuery{term: "c.id AS member, -c.id AS place FROM comments c" + where + " ORDER BY c.id LIMIT ?"}
 	terms := make([][]any, len(asks))
 	for i, ask := range asks {
-		terms[i] = []any{ask.Feed, ask.Head, ask.After, max(ask.Limit, 0)}
+		terms[i] = []any{ask.Feed, ask.Head, ask.After}
+		if viewer != 0 {
+			terms[i] = append(terms[i], viewer)
+		}
+		terms[i] = append(terms[i], max(ask.Limit, 0))
 	}
 	found, err := q.read(ctx, s, terms)
 	if err != nil {

@@ -133,7 +133,7 @@ func TestCommentLists(t *testing.T) {
 		})
 		heads, answers := social.Thread{Feed: 10}, social.Thread{Feed: 10, Head: 100}
 		before := f.statements.Load()
-		lists, err := f.CommentLists(f.t.Context(), []social.ThreadAsk{
+		lists, err := f.CommentLists(f.t.Context(), 0, []social.ThreadAsk{
 			{Thread: heads, Limit: 9}, {Thread: heads, After: 100, Limit: 1}, {Thread: answers, Limit: 9}, {Thread: answers, After: 103, Limit: 9},
 			{Thread: social.Thread{Feed: 10, Head: 106}, Limit: 9}, {Thread: social.Thread{Feed: 99}, Limit: 9},
 		})

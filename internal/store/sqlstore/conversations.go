@@ -95,10 +95,10 @@ func (s *Store) PurgeReadMarks(ctx context.Context, before time.Time, limit int)
 }
 
 // conversationColumns leave messages older than the first ? out of the unread ones. There are such only
-// until they are cleaned away.
-const conversationColumns = "SELECT c.player_id, c.peer_id, c.last_id, c.sent_number, c.read_number, c.unread -" +
+// until they are cleaned away. Conversations of players who block each other are left out.
+var conversationColumns = "SELECT c.player_id, c.peer_id, c.last_id, c.sent_number, c.read_number, c.unread -" +
 	" (SELECT COUNT(*) FROM messages m WHERE m.recipient_id = c.player_id AND m.hidden = 0 AND m.id < ?" +
-	" AND m.sender_id = c.peer_id AND m.number > c.read_number) AS unread_now FROM conversations c WHERE c.player_id = ?"
+	" AND m.sender_id = c.peer_id AND m.number > c.read_number) AS unread_now FROM conversations c WHERE c.player_id = ?" + together("c.player_id", "c.peer_id")
 
 // Conversations lists at most limit conversations of a player that hold a message from from on, with the
 // newest below below, the one with the newest message first.
@@ -138,9 +138,10 @@ func (s *Store) conversations(ctx context.Context, sql string, args ...any) ([]s
 
 // UnreadMessages counts the messages from from on that a player has not read, over all conversations.
 func (s *Store) UnreadMessages(ctx context.Context, player social.PlayerID, from social.MessageID) (n int, err error) {
-	const sql = "SELECT (SELECT COALESCE(SUM(unread), 0) FROM conversations WHERE player_id = ? AND unread > 0) -" +
+	sql := "SELECT (SELECT COALESCE(SUM(c.unread), 0) FROM conversations c WHERE c.player_id = ? AND c.unread > 0" +
+		together("c.player_id", "c.peer_id") + ") -" +
 		" (SELECT COUNT(*) FROM messages m JOIN conversations c ON c.player_id = m.recipient_id AND c.peer_id = m.sender_id" +
-		" WHERE m.recipient_id = ? AND m.hidden = 0 AND m.id < ? AND m.number > c.read_number)"
+		" WHERE m.recipient_id = ? AND m.hidden = 0 AND m.id < ? AND m.number > c.read_number" + together("c.player_id", "c.peer_id") + ")"
 	err = query(s.reader(ctx), sql, []any{player, player, from}, func(scan scanner) error { return scan(&n) })
 	return n, wrap(err, "count unread messages")
 }

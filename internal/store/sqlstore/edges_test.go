@@ -98,7 +98,7 @@ func TestManyFollowOneAtOnce(t *testing.T) {
 		})
 		require.Equal(f.t, social.PlayerCounts{Fans: callers}, f.counts(star))
 		require.Equal(f.t, social.PlayerCounts{Following: 1}, f.counts(1))
-		lists, err := f.PlayerLists(f.t.Context(), social.ListFans, []social.ListAsk[social.PlayerID]{{Of: star, Below: social.MaxID, Limit: 100}})
+		lists, err := f.PlayerLists(f.t.Context(), social.ListFans, 0, []social.ListAsk[social.PlayerID]{{Of: star, Below: social.MaxID, Limit: 100}})
 		require.NoError(f.t, err)
 		require.Len(f.t, lists[0], callers)
 	})
@@ -165,7 +165,7 @@ func TestPlayerLists(t *testing.T) {
 				[][]social.PlayerEdge{{{Player: 1, Edge: 3000}}, {}, {{Player: 1, Edge: 1996}}}},
 		} {
 			f.t.Run(c.name, func(t *testing.T) {
-				lists, err := f.PlayerLists(t.Context(), c.list, c.asks)
+				lists, err := f.PlayerLists(t.Context(), c.list, 0, c.asks)
 				require.NoError(t, err)
 				require.Equal(t, c.want, lists)
 			})
@@ -193,7 +193,7 @@ func TestListsOfManyTakeFewTrips(t *testing.T) {
 					return nil
 				})
 				before := f.statements.Load()
-				lists, err := f.PlayerLists(f.t.Context(), social.ListFollowing, asks)
+				lists, err := f.PlayerLists(f.t.Context(), social.ListFollowing, 0, asks)
 				require.NoError(f.t, err)
 				require.Equal(f.t, c.trips, f.statements.Load()-before)
 				for i, list := range lists {

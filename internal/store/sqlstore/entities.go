@@ -66,10 +66,10 @@ func (s *Store) Details() Truth[social.PlayerID, *social.PlayerDetail] {
 func (s *Store) Feeds() Truth[social.FeedID, *social.Feed] {
 	return Truth[social.FeedID, *social.Feed]{
 		store: s, name: "feeds",
-		rows: "SELECT id, author_id, visibility, deleted, excerpt, whole, edited_at, version FROM feeds WHERE id",
+		rows: "SELECT id, author_id, visibility, deleted, hidden, excerpt, whole, edited_at, version FROM feeds WHERE id",
 		scan: func(scan scanner) (social.FeedID, *social.Feed, error) {
 			var f social.Feed
-			err := scan(&f.ID, &f.AuthorID, &f.Visibility, &f.Deleted, &f.Excerpt, &f.Whole, &f.EditedAt, &f.Version)
+			err := scan(&f.ID, &f.AuthorID, &f.Visibility, &f.Deleted, &f.Hidden, &f.Excerpt, &f.Whole, &f.EditedAt, &f.Version)
 			return f.ID, &f, err
 		},
 	}
@@ -97,10 +97,10 @@ func (s *Store) Bodies() Truth[social.FeedID, *social.FeedBody] {
 func (s *Store) Counters() Truth[social.FeedID, *social.FeedCounters] {
 	return Truth[social.FeedID, *social.FeedCounters]{
 		store: s, name: "counters",
-		rows: "SELECT feed_id, author_id, visibility, deleted, likes, comments, heads, views, version FROM feed_counts WHERE feed_id",
+		rows: "SELECT feed_id, author_id, visibility, deleted, hidden, likes, comments, heads, views, version FROM feed_counts WHERE feed_id",
 		scan: func(scan scanner) (social.FeedID, *social.FeedCounters, error) {
 			var c social.FeedCounters
-			err := scan(&c.FeedID, &c.AuthorID, &c.Visibility, &c.Deleted, &c.Likes, &c.Comments, &c.Heads, &c.Views, &c.Version)
+			err := scan(&c.FeedID, &c.AuthorID, &c.Visibility, &c.Deleted, &c.Hidden, &c.Likes, &c.Comments, &c.Heads, &c.Views, &c.Version)
 			return c.FeedID, &c, err
 		},
 	}

@@ -20,7 +20,7 @@ func (tx *Tx) InsertFeed(ctx context.Context, feed social.Feed, content string) 
 		}
 		return fmt.Errorf("insert a feed: %w", err)
 	}
-	counts := feedCountsRow{FeedID: feed.ID, AuthorID: feed.AuthorID, Visibility: feed.Visibility, Version: feed.Version}
+	counts := feedCountsRow{FeedID: feed.ID, AuthorID: feed.AuthorID, Visibility: feed.Visibility, Hidden: feed.Hidden, Version: feed.Version}
 	if err := tx.with(ctx).Create(&counts).Error; err != nil {
 		return fmt.Errorf("insert a feed's counters: %w", err)
 	}
@@ -93,13 +93,13 @@ func (tx *Tx) MarkDeleted(ctx context.Context, id social.FeedID, version int64) 
 // deleted feeds.
 func (s *Store) AuthorFeeds(ctx context.Context, asks []social.AuthorFeedsAsk) ([][]social.FeedID, error) {
 	q := listQuery{term: "id AS member, id AS place FROM feeds WHERE author_id = ? AND id < ? AND deleted = 0" +
-		" AND visibility IN (?, ?, ?, ?) ORDER BY id DESC LIMIT ?"}
+		" AND hidden <= ? AND visibility IN (?, ?, ?, ?) ORDER BY id DESC LIMIT ?"}
 	terms := make([][]any, len(asks))
 	for i, ask := range asks {
 		// There are four visibilities; 0 is none of them.
 		var wanted [4]social.Visibility
 		copy(wanted[:], ask.Visibilities)
-		terms[i] = []any{ask.Of, ask.Below, wanted[0], wanted[1], wanted[2], wanted[3], max(ask.Limit, 0)}
+		terms[i] = []any{ask.Of, ask.Below, ask.Hidden, wanted[0], wanted[1], wanted[2], wanted[3], max(ask.Limit, 0)}
 	}
 	found, err := q.read(ctx, s, terms)
 	if err != nil {

@@ -35,6 +35,9 @@ func (f fixture) fill(r *rand.Rand, authors, feeds int) homeWorld {
 			if edge.Relation().Friend() {
 				edge.Friend = edge.Fan
 			}
+			if r.IntN(5) == 0 {
+				edge.Mute = social.EdgeID(3000 + i)
+			}
 			w.edges[i] = edge.Relation()
 			if err := tx.SavePair(ctx, edge); err != nil {
 				return err
@@ -43,7 +46,7 @@ func (f fixture) fill(r *rand.Rand, authors, feeds int) homeWorld {
 		for i := range feeds {
 			feed := social.Feed{
 				ID: social.FeedID(10 * (i + 1)), AuthorID: social.PlayerID(1 + int(float64(authors)*r.Float64()*r.Float64())),
-				Visibility: social.Visibility(1 + r.IntN(4)), Deleted: r.IntN(8) == 0, Whole: true,
+				Visibility: social.Visibility(1 + r.IntN(4)), Deleted: r.IntN(8) == 0, Hidden: r.IntN(8) == 0, Whole: true,
 			}
 			w.feeds = append(w.feeds, feed)
 			if err := tx.InsertFeed(ctx, feed, ""); err != nil {
@@ -56,11 +59,11 @@ func (f fixture) fill(r *rand.Rand, authors, feeds int) homeWorld {
 }
 
 // home is player 1's page by the rule, feed by feed.
-func (w homeWorld) home(below int64, limit int) []social.FeedID {
+func (w homeWorld) home(viewer social.Viewer, below int64, limit int) []social.FeedID {
 	page := []social.FeedID{}
 	for _, feed := range slices.Backward(w.feeds) {
 		relation := w.edges[feed.AuthorID]
-		shown := feed.AuthorID == 1 || relation.Following && feed.Visibility.VisibleTo(feed.AuthorID, 1, relation)
+		shown := feed.AuthorID == 1 || relation.Following && !relation.Muted && feed.Guard().VisibleTo(viewer, relation)
 		if shown && !feed.Deleted && int64(feed.ID) < below && len(page) < limit {
 			page = append(page, feed.ID)
 		}
@@ -76,12 +79,13 @@ func TestHomeFeedsAreWhatTheRuleSays(t *testing.T) {
 				rapid.Check(f.t, func(rt *rapid.T) {
 					below := rapid.Int64Range(0, int64(10*size.feeds+20)).Draw(rt, "below")
 					limit := rapid.IntRange(0, 250).Draw(rt, "limit")
-					got, err := f.HomeFeeds(f.t.Context(), 1, below, limit)
+					viewer := social.Viewer{Player: 1, Role: rapid.SampledFrom([]social.Role{social.RolePlayer, social.RoleModerator}).Draw(rt, "role")}
+					got, err := f.HomeFeeds(f.t.Context(), viewer, below, limit)
 					require.NoError(rt, err)
-					require.Equal(rt, w.home(below, limit), append([]social.FeedID{}, got...))
+					require.Equal(rt, w.home(viewer, below, limit), append([]social.FeedID{}, got...))
 				})
 				before := f.statements.Load()
-				_, err := f.HomeFeeds(f.t.Context(), 1, social.MaxID+1, 31)
+				_, err := f.HomeFeeds(f.t.Context(), social.Viewer{Player: 1}, social.MaxID+1, 31)
 				require.NoError(f.t, err)
 				require.LessOrEqual(f.t, f.statements.Load()-before, int64(2))
 			})

@@ -112,10 +112,15 @@ func (s *Store) ConversationMessages(ctx context.Context, asks []social.Conversa
 }
 
 // ReceivedMessages lists at most limit messages that a player received and has not deleted, with ids
-// below below and from from on, newest first.
-func (s *Store) ReceivedMessages(ctx context.Context, player social.PlayerID, below, from social.MessageID, limit int) ([]social.MessageID, error) {
+// below below and from from on, newest first; only with all set also those of players who block him or whom he
+// blocks.
+func (s *Store) ReceivedMessages(ctx context.Context, player social.PlayerID, below, from social.MessageID, limit int, all bool) ([]social.MessageID, error) {
 	var ids []social.MessageID
-	const sql = "SELECT id FROM messages WHERE recipient_id = ? AND hidden = 0 AND id < ? AND id >= ? ORDER BY id DESC LIMIT ?"
+	sql := "SELECT m.id FROM messages m WHERE m.recipient_id = ? AND m.hidden = 0 AND m.id < ? AND m.id >= ?"
+	if !all {
+		sql += together("m.recipient_id", "m.sender_id")
+	}
+	sql += " ORDER BY m.id DESC LIMIT ?"
 	err := query(s.reader(ctx), sql, []any{player, below, from, limit}, func(scan scanner) error {
 		var id social.MessageID
 		err := scan(&id)

@@ -45,7 +45,7 @@ func TestMessageRows(t *testing.T) {
 		}, found)
 
 		received := func(below, from social.MessageID, limit int) []social.MessageID {
-			ids, err := f.ReceivedMessages(ctx, 1, below, from, limit)
+			ids, err := f.ReceivedMessages(ctx, 1, below, from, limit, false)
 			require.NoError(f.t, err)
 			return ids
 		}

@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"gorm.io/gorm"
-
-	"circle/internal/social"
 )
 
 // scanner fills variables from a row's columns.
@@ -135,22 +133,6 @@ func (q listQuery) statement(d dialect, terms [][]any) (string, []any) {
 		return "SELECT u.list, u.friend, u.member, u.place FROM (" + union.String() + ") u ORDER BY u.place DESC LIMIT ?", append(args, q.limit)
 	}
 	return union.String(), args
-}
-
-// readLists reads the lists of a query whose terms take what is asked for: whose list, the key it
-// begins below, and a limit.
-func readLists[K ~int64, T any](
-	ctx context.Context, s *Store, q listQuery, asks []social.ListAsk[K], value func(listEntry) T,
-) ([][]T, error) {
-	terms := make([][]any, len(asks))
-	for i, ask := range asks {
-		terms[i] = []any{int64(ask.Of), ask.Below, max(ask.Limit, 0)}
-	}
-	found, err := q.read(ctx, s, terms)
-	if err != nil {
-		return nil, err
-	}
-	return convertLists(found, value), nil
 }
 
 func convertLists[T any](lists [][]listEntry, value func(listEntry) T) [][]T {

@@ -15,6 +15,12 @@ type edgeRow struct {
 	FollowingID social.EdgeID   `gorm:"column:following_id"`
 	FanID       social.EdgeID   `gorm:"column:fan_id"`
 	FriendID    social.EdgeID   `gorm:"column:friend_id"`
+	BlockID     social.EdgeID   `gorm:"column:block_id"`
+	BlockedID   social.EdgeID   `gorm:"column:blocked_id"`
+	MuteID      social.EdgeID   `gorm:"column:mute_id"`
+	MutedID     social.EdgeID   `gorm:"column:muted_id"`
+	// Tied marks the few rows that ListBlocked, ListBlockers and ListMuted are read from.
+	Tied bool `gorm:"column:tied"`
 }
 
 // TableName names the row's table.
@@ -27,13 +33,19 @@ func edgeRows(e social.Edge) []edgeRow {
 	}
 	rows := make([]edgeRow, 0, 2)
 	for _, e := range []social.Edge{e, e.Mirror()} {
-		rows = append(rows, edgeRow{PlayerID: e.Player, PeerID: e.Peer, FollowingID: e.Following, FanID: e.Fan, FriendID: e.Friend})
+		rows = append(rows, edgeRow{
+			PlayerID: e.Player, PeerID: e.Peer, FollowingID: e.Following, FanID: e.Fan, FriendID: e.Friend,
+			BlockID: e.Block, BlockedID: e.Blocked, MuteID: e.Mute, MutedID: e.Muted, Tied: e.Block|e.Blocked|e.Mute != 0,
+		})
 	}
 	return rows
 }
 
 func (r edgeRow) edge() social.Edge {
-	return social.Edge{Player: r.PlayerID, Peer: r.PeerID, Following: r.FollowingID, Fan: r.FanID, Friend: r.FriendID}
+	return social.Edge{
+		Player: r.PlayerID, Peer: r.PeerID, Following: r.FollowingID, Fan: r.FanID, Friend: r.FriendID,
+		Block: r.BlockID, Blocked: r.BlockedID, Mute: r.MuteID, Muted: r.MutedID,
+	}
 }
 
 // feedRow is the head of a feed.
@@ -42,6 +54,7 @@ type feedRow struct {
 	AuthorID   social.PlayerID   `gorm:"column:author_id"`
 	Visibility social.Visibility `gorm:"column:visibility"`
 	Deleted    bool              `gorm:"column:deleted"`
+	Hidden     bool              `gorm:"column:hidden"`
 	Excerpt    string            `gorm:"column:excerpt"`
 	Whole      bool              `gorm:"column:whole"`
 	EditedAt   *time.Time        `gorm:"column:edited_at"`
@@ -53,14 +66,14 @@ func (feedRow) TableName() string { return "feeds" }
 
 func newFeedRow(f social.Feed) feedRow {
 	return feedRow{
-		ID: f.ID, AuthorID: f.AuthorID, Visibility: f.Visibility, Deleted: f.Deleted, Excerpt: f.Excerpt,
+		ID: f.ID, AuthorID: f.AuthorID, Visibility: f.Visibility, Deleted: f.Deleted, Hidden: f.Hidden, Excerpt: f.Excerpt,
 		Whole: f.Whole, EditedAt: milliseconds(f.EditedAt), Version: f.Version,
 	}
 }
 
 func (r feedRow) feed() *social.Feed {
 	return &social.Feed{
-		ID: r.ID, AuthorID: r.AuthorID, Visibility: r.Visibility, Deleted: r.Deleted, Excerpt: r.Excerpt,
+		ID: r.ID, AuthorID: r.AuthorID, Visibility: r.Visibility, Deleted: r.Deleted, Hidden: r.Hidden, Excerpt: r.Excerpt,
 		Whole: r.Whole, EditedAt: r.EditedAt, Version: r.Version,
 	}
 }
@@ -91,6 +104,7 @@ type feedCountsRow struct {
 	AuthorID   social.PlayerID   `gorm:"column:author_id"`
 	Visibility social.Visibility `gorm:"column:visibility"`
 	Deleted    bool              `gorm:"column:deleted"`
+	Hidden     bool              `gorm:"column:hidden"`
 	Likes      int               `gorm:"column:likes"`
 	Comments   int               `gorm:"column:comments"`
 	Heads      int               `gorm:"column:heads"`
@@ -103,7 +117,7 @@ func (feedCountsRow) TableName() string { return "feed_counts" }
 
 func (r feedCountsRow) counters() *social.FeedCounters {
 	return &social.FeedCounters{
-		FeedID: r.FeedID, AuthorID: r.AuthorID, Visibility: r.Visibility, Deleted: r.Deleted,
+		FeedID: r.FeedID, AuthorID: r.AuthorID, Visibility: r.Visibility, Deleted: r.Deleted, Hidden: r.Hidden,
 		Likes: r.Likes, Comments: r.Comments, Heads: r.Heads, Views: r.Views, Version: r.Version,
 	}
 }

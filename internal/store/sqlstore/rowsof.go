@@ -10,9 +10,9 @@ import (
 // EdgeOf reads what two players are to each other, as the first sees it.
 func (s *Store) EdgeOf(ctx context.Context, player, peer social.PlayerID) (social.Edge, error) {
 	edge := social.Edge{Player: player, Peer: peer}
-	const sql = "SELECT following_id, fan_id, friend_id FROM edges WHERE player_id = ? AND peer_id = ?"
+	const sql = "SELECT following_id, fan_id, friend_id, block_id, blocked_id, mute_id, muted_id FROM edges WHERE player_id = ? AND peer_id = ?"
 	err := query(s.reader(ctx), sql, []any{player, peer}, func(scan scanner) error {
-		return scan(&edge.Following, &edge.Fan, &edge.Friend)
+		return scan(&edge.Following, &edge.Fan, &edge.Friend, &edge.Block, &edge.Blocked, &edge.Mute, &edge.Muted)
 	})
 	if err != nil {
 		return social.Edge{}, fmt.Errorf("read an edge: %w", err)
