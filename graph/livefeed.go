@@ -77,7 +77,7 @@ func (f *feedEvents) counters(ctx context.Context, cursor string) (model.FeedEve
 
 // comment tells of a comment unless it has been deleted since.
 func (f *feedEvents) comment(ctx context.Context, cursor string, id social.CommentID) (model.FeedEvent, error) {
-	found, err := f.Services.Comments.ByIDs(ctx, f.viewer, []social.CommentID{id})
+	found, _, err := f.Services.Comments.ByIDs(ctx, f.viewer, []social.CommentID{id})
 	if err != nil || found[id] == nil || found[id].Deleted {
 		return nil, err
 	}

@@ -37,15 +37,11 @@ func (f *Feeds) Visible(ctx context.Context, viewer social.Viewer, ids []social.
 // that it was, so that who could see a feed can be told that it is gone.
 func (f *Feeds) Live(ctx context.Context, viewer social.Viewer, id social.FeedID) (*social.Feed, error) {
 	heads, err := f.heads.Get(ctx, []social.FeedID{id})
-	if err != nil || heads[id] == nil {
+	if err != nil {
 		return nil, err
 	}
-	head := heads[id]
-	seen, err := f.seen(ctx, viewer, map[social.FeedID]guard{id: {head.AuthorID, head.Visibility, false}})
-	if err != nil || !seen[id] {
-		return nil, err
-	}
-	return head, nil
+	err = unseen(ctx, f.relations, viewer, heads, (*social.Feed).Guard)
+	return heads[id], err
 }
 
 // VisibleCounters reads the counters of feeds that the viewer may see; others are absent.

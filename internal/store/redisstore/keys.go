@@ -103,12 +103,30 @@ var (
 
 	// Lists of players; long ones have keys for their parts.
 	relationKeys = map[social.RelationList]splitFamily{
-		social.ListFollowing: newSplitFamily("following"),
-		social.ListFans:      newSplitFamily("fans"),
-		social.ListFriends:   newSplitFamily("friends"),
-		social.ListBlocked:   newSplitFamily("blocked"),
-		social.ListBlockers:  newSplitFamily("blockers"),
-		social.ListMuted:     newSplitFamily("muted"),
+		social.ListFollowing: {
+			one:   family{name: "following", role: Relation, ttl: 7 * day},
+			parts: family{name: "following-part", role: Relation, ttl: 7 * day},
+		},
+		social.ListFans: {
+			one:   family{name: "fans", role: Relation, ttl: 7 * day},
+			parts: family{name: "fans-part", role: Relation, ttl: 7 * day},
+		},
+		social.ListFriends: {
+			one:   family{name: "friends", role: Relation, ttl: 7 * day},
+			parts: family{name: "friends-part", role: Relation, ttl: 7 * day},
+		},
+		social.ListBlocked: {
+			one:   family{name: "blocked", role: Relation, ttl: 7 * day},
+			parts: family{name: "blocked-part", role: Relation, ttl: 7 * day},
+		},
+		social.ListBlockers: {
+			one:   family{name: "blockers", role: Relation, ttl: 7 * day},
+			parts: family{name: "blockers-part", role: Relation, ttl: 7 * day},
+		},
+		social.ListMuted: {
+			one:   family{name: "muted", role: Relation, ttl: 7 * day},
+			parts: family{name: "muted-part", role: Relation, ttl: 7 * day},
+		},
 	}
 
 	homeLogKeys  = family{name: "log", role: Feed, ttl: 10 * time.Minute}
@@ -122,13 +140,6 @@ var (
 
 // splitFamily are the keys of lists that are spread over several when they are long.
 type splitFamily struct{ one, parts family }
-
-func newSplitFamily(name string) splitFamily {
-	f := family{name: name, role: Relation, ttl: 7 * day}
-	parts := f
-	parts.name += "-part"
-	return splitFamily{f, parts}
-}
 
 // key spells the key of a number.
 func (f family) key(number int64) string {
