@@ -123,7 +123,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 // startServices makes the services and starts the workers of the outbox, which lean on each other:
 // a mutation runs the near stage of its events, which refreshes the services' entities.
 func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redisstore.Store, epochs *epochs, registry *prometheus.Registry) *outbox.Runner {
-	near, timelines := &fanout.Near{}, &fanout.TimelinesFar{}
+	near, timelines := &fanout.Near{Logs: cache.Logs()}, &fanout.TimelinesFar{}
 	far := farStages(b, cache, registry)
 	far[social.EventTimelines] = timelines
 	runner := outbox.New(outbox.Config{

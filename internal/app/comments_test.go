@@ -200,7 +200,10 @@ func TestLongThreadsAreWalkedWhileOthersTalk(t *testing.T) {
 	}
 	close(stop)
 	talking.Wait()
-	testkit.Quiet(t, app)
+	require.Eventually(t, func() bool {
+		left, err := app.Outbox(t.Context())
+		return err == nil && left.Near == 0
+	}, 20*time.Second, 5*time.Millisecond)
 	assert.Equal(t, [2]int{heads + answers, heads}, commentCounts(t, author, feed))
 	for name, list := range map[string][2][]string{
 		"comments": {standing, author.Comments(t, feed, 100)},

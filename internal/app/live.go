@@ -37,7 +37,6 @@ func farStages(b *base, cache *redisstore.Store, registry *prometheus.Registry) 
 	return map[social.EventKind]outbox.FarHandler{
 		social.EventConversation: &fanout.InboxFar{Messages: b.store.Messages(), Logs: logs},
 		social.EventFeed:         &fanout.FeedFar{Heads: b.store.Feeds(), Fans: b.store, Pusher: push, Logs: logs},
-		social.EventLike:         &fanout.LikeFar{Logs: logs},
 		social.EventComment:      &fanout.CommentFar{Comments: b.store.Comments(), Logs: logs},
 	}
 }

@@ -43,6 +43,7 @@ type Near struct {
 	Messages                Refresher[social.MessageID]
 	// Comments are comments with the heads of their threads.
 	Comments Refresher[social.CommentID]
+	Logs     Logs
 }
 
 // Near brings the indexes of all the events' subjects up to date, with one refresh per kind of
@@ -91,7 +92,10 @@ func (n *Near) Near(ctx context.Context, events []social.Event) error {
 	for _, e := range events {
 		tasks = append(tasks, func() error { return n.list(ctx, e) })
 	}
-	return all(tasks...)
+	if err := all(tasks...); err != nil {
+		return err
+	}
+	return n.tellCounters(ctx, events)
 }
 
 // list settles the lists that an event's subject is in.

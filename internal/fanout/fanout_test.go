@@ -66,12 +66,13 @@ type entities struct {
 	heads, bodies, counters recorder[social.FeedID]
 	comments                recorder[social.CommentID]
 	messages                recorder[social.MessageID]
+	logs                    logs
 }
 
 func (e *entities) near() *Near {
 	return &Near{
 		Lists: &e.lists, Simple: &e.simple, Details: &e.details, Heads: &e.heads, Bodies: &e.bodies, Counters: &e.counters,
-		Comments: &e.comments, Messages: &e.messages,
+		Comments: &e.comments, Messages: &e.messages, Logs: &e.logs,
 	}
 }
 

@@ -38,8 +38,8 @@ const (
 
 	LiveCommentAdded   LiveKind = 'c'
 	LiveCommentRemoved LiveKind = 'x'
-	// LiveCounters is of a feed and has no version: a log holds one entry for all changes of a
-	// CountersInterval.
+	// LiveCounters is of the log's own feed, so it has no id, and no version: a log holds one entry for all
+	// changes of a CountersInterval.
 	LiveCounters LiveKind = 'n'
 )
 

@@ -76,7 +76,7 @@ func TestLogs(t *testing.T) {
 		}},
 		{"many changes of counters are one entry an interval", func(t *testing.T, f fixture) {
 			log := social.LogID{Kind: social.LogFeed, Of: 7}
-			counters := social.LiveEntry{Kind: social.LiveCounters, ID: 7}
+			counters := social.LiveEntry{Kind: social.LiveCounters}
 			place, began := f.listen(t, log), time.Now()
 			for range 50 {
 				f.append(t, log, counters)
