@@ -306,14 +306,14 @@ func (w *windowWorld) upset(r *rapid.T) {
 	}
 }
 
-// run lets hands work in any order, and compares.
-func (w *windowWorld) run(r *rapid.T) {
+// run lets hands work in any order, a number of times, and compares.
+func (w *windowWorld) run(r *rapid.T, times int) {
 	w.rows, w.versions, w.nextKey = map[int64]int64{}, map[int64]int{}, 100
 	for member := int64(1); member <= rowCount; member++ {
 		w.write(member, rapid.Bool().Draw(r, "present"))
 	}
 	w.hands = []hand{&builder{}}
-	for range 2 {
+	for range times {
 		r.Repeat(w.actions())
 	}
 	w.settle(r, 1, 2, 3, 4, 5, 6, 7, 8, 9)
@@ -330,7 +330,7 @@ func TestWindowsAndTheRowsBehindThemAreTheRows(t *testing.T) {
 					id++
 					w := &windowWorld{fixture: f, worldList: windows, order: order, role: windows.keys.role,
 						keys: []string{windows.keys.key(id)}, id: id}
-					w.run(r)
+					w.run(r, 2)
 				})
 			})
 		}
@@ -348,7 +348,7 @@ func TestSplitListsAndTheRowsBehindThemAreTheRows(t *testing.T) {
 			list.parts.cap = rapid.IntRange(1, 4).Draw(r, "cap of a part")
 			w := &windowWorld{fixture: f, worldList: list, order: players, role: Relation, id: id,
 				keys: []string{list.one.keys.key(id), list.parts.keys.key(list.part(id, 0)), list.parts.keys.key(list.part(id, 1))}}
-			w.run(r)
+			w.run(r, 1)
 		})
 	})
 }
