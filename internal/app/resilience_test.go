@@ -185,8 +185,32 @@ func turn(t *testing.T, p testkit.Player, feed string, author testkit.Player) er
 			assert.Positive(t, got.Node.LikeCount)
 			assert.Positive(t, got.Node.Author.FanCount)
 		}
+		lists, err := listing(p, feed)
+		if err != nil {
+			return err
+		}
+		assert.Equal(t, map[string]bool{"newest likers": on, "likers": on, "fans": on}, lists)
 	}
 	return nil
+}
+
+// listing tells which of the lists of a feed and of its author a player is in.
+func listing(p testkit.Player, feed string) (map[string]bool, error) {
+	type likers struct{ Nodes []struct{ Player testkit.ID } }
+	got, err := testkit.TryRead[struct {
+		Node struct {
+			Newest, First likers
+			Author        struct{ Fans struct{ Nodes []testkit.ID } }
+		}
+	}](p.App, p.Token, `query($id:ID!){node(id:$id){... on Feed{
+		newest:likes(first:100,order:NEWEST){nodes{player{id}}} first:likes(first:100){nodes{player{id}}} author{fans(first:100){nodes{id}}}}}}`,
+		testkit.Vars{"id": feed})
+	me := struct{ Player testkit.ID }{testkit.ID{ID: p.ID}}
+	return map[string]bool{
+		"newest likers": slices.Contains(got.Node.Newest.Nodes, me),
+		"likers":        slices.Contains(got.Node.First.Nodes, me),
+		"fans":          slices.Contains(got.Node.Author.Fans.Nodes, me.Player),
+	}, err
 }
 
 // TestARedisThatTakesNoWritesShowsNothingOld has who writes read what he wrote, and others soon, though nothing
