@@ -88,16 +88,22 @@ type likerWorld struct {
 	// atOnce is how many friends come along with likers.
 	atOnce int
 	all    []social.Like
-	asked  int
+	// blocked are players whom the viewer does not see; none of them is a friend.
+	blocked map[social.PlayerID]bool
+	asked   int
 }
 
 const probedFeed = social.FeedID(7)
 
 func newLikerWorld(r *rapid.T) *likerWorld {
-	w := &likerWorld{atOnce: rapid.IntRange(0, 8).Draw(r, "friends at once")}
+	w := &likerWorld{atOnce: rapid.IntRange(0, 8).Draw(r, "friends at once"), blocked: map[social.PlayerID]bool{}}
+	blocks := rapid.Bool().Draw(r, "blocks")
 	var likers, friends []social.Entry
 	for player := int64(2); player < 50; player++ {
 		liked, friend := rapid.Bool().Draw(r, "liked"), rapid.IntRange(0, 2).Draw(r, "friend") == 0
+		if blocks && !friend && rapid.IntRange(0, 3).Draw(r, "blocked") == 0 {
+			w.blocked[social.PlayerID(player)] = true
+		}
 		if liked {
 			e := social.Entry{Member: player, Key: 1000 - player*7%97}
 			likers = append(likers, e)
@@ -121,7 +127,7 @@ func (w *likerWorld) Likers(_ context.Context, part LikerPart, _ social.PlayerID
 	for i, ask := range asks {
 		for _, like := range w.all {
 			wanted := part == AllLikers || like.Friend == (part == FriendLikers)
-			if wanted && int64(like.Order) < ask.Below && len(lists[i]) < ask.Limit {
+			if wanted && !w.blocked[like.Key.Player] && int64(like.Order) < ask.Below && len(lists[i]) < ask.Limit {
 				lists[i] = append(lists[i], like)
 			}
 		}
@@ -152,9 +158,23 @@ func (p probed) Likers(ctx context.Context, _ social.PlayerID, asks []social.Win
 	return social.Likers{Pages: pages, Friends: friends[0]}, nil
 }
 
-// inOrder is the whole list, or its friends alone.
+// People knows all players and blocks of the viewer.
+func (p probed) People(_ context.Context, _ social.PlayerID, infos, relations []social.PlayerID) (social.People, error) {
+	people := social.People{Players: map[social.PlayerID]*social.Player{}, Relations: map[social.PlayerID]social.Relation{}}
+	for _, id := range infos {
+		people.Players[id] = &social.Player{ID: id}
+	}
+	for _, id := range relations {
+		people.Relations[id] = social.Relation{Blocking: p.blocked[id]}
+	}
+	return people, nil
+}
+
+// inOrder is the whole list that the viewer may see, or its friends alone.
 func (w *likerWorld) inOrder(order social.LikeOrder, friendsAlone bool) []social.Like {
-	list := slices.DeleteFunc(slices.Clone(w.all), func(l social.Like) bool { return friendsAlone && !l.Friend })
+	list := slices.DeleteFunc(slices.Clone(w.all), func(l social.Like) bool {
+		return friendsAlone && !l.Friend || w.blocked[l.Key.Player]
+	})
 	if order == social.FriendsFirst {
 		slices.SortStableFunc(list, func(a, b social.Like) int {
 			switch {
@@ -173,7 +193,7 @@ func (w *likerWorld) inOrder(order social.LikeOrder, friendsAlone bool) []social
 func walk(r *rapid.T, likes *Likes, viewer social.Viewer, order social.LikeOrder, first int) (all []social.Like, friends []int) {
 	ask := LikersAsk{Feed: probedFeed, Order: order, First: first}
 	for {
-		pages, err := likes.Likers(context.Background(), viewer, []LikersAsk{ask})
+		pages, _, err := likes.Likers(context.Background(), viewer, []LikersAsk{ask})
 		require.NoError(r, err)
 		page := pages[ask]
 		all = append(all, page.Items...)
@@ -211,7 +231,7 @@ func TestLikersAreTheListWhateverTheWindowsHold(t *testing.T) {
 		counts, err := likes.FriendCounts(context.Background(), viewer, []social.FeedID{probedFeed})
 		require.NoError(r, err)
 		require.Equal(r, friends, counts[probedFeed])
-		if w.likes.whole() && w.friends.whole() {
+		if w.likes.whole() && w.friends.whole() && len(w.blocked) == 0 {
 			require.Zero(r, w.asked, "whole windows answer alone")
 		}
 	})
