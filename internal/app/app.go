@@ -124,7 +124,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 // a mutation runs the near stage of its events, which refreshes the services' entities.
 func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redisstore.Store, epochs *epochs, registry *prometheus.Registry) *outbox.Runner {
 	near, timelines := &fanout.Near{Logs: cache.Logs()}, &fanout.TimelinesFar{}
-	far := farStages(b, cache, registry)
+	far := a.farStages(b, cache, o.Config.Social.PushLimit, registry)
 	far[social.EventTimelines] = timelines
 	runner := outbox.New(outbox.Config{
 		Store: b.store, Near: nearStage{near, epochs}, Far: far, Metrics: registry, Now: o.Now, Log: o.Log,
@@ -144,7 +144,7 @@ func (a *App) startServices(ctx context.Context, o Options, b *base, cache *redi
 			Comments: cache.Comments(),
 		},
 		Windows: service.Windows{
-			Timelines: cache.Timelines(), Liked: cache.Liked(), Profiles: cache.Profiles(),
+			Timelines: cache.Timelines(), Homes: cache.Homes(), Pulls: cache.Pulls(), Liked: cache.Liked(), Profiles: cache.Profiles(),
 			Likes: cache.Likes(), Following: cache.Following(), Fans: cache.Fans(),
 			Inboxes: cache.Inboxes(), Friends: cache.Friends(),
 			Blocked: cache.Blocked(), Blockers: cache.Blockers(), Muted: cache.Muted(),

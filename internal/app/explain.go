@@ -32,7 +32,7 @@ func (c *Commands) Explain(ctx context.Context, player, feed string) error {
 		c.options.Log.WarnContext(ctx, "the timeline can't be asked", "error", err)
 	}
 	if cache != nil {
-		explainer.Timelines = cache.Timelines()
+		explainer.Homes = cache.Homes()
 	}
 	standing, err := store.Standing(ctx, viewer)
 	if err != nil {
@@ -109,6 +109,7 @@ var timelineLines = map[service.TimelineView]string{
 	service.TimelineAbsent:  "not there: pages come from the relational store until the player reads and it is built",
 	service.TimelineShort:   "ends above the feed: pages as deep come from the relational store",
 	service.TimelineHolds:   "holds the feed",
+	service.TimelinePulls:   "does not hold the feed yet: the author has so many fans that readers pull, with their next page",
 	service.TimelineLacks:   "reaches the feed and does not hold it",
 }
 

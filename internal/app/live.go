@@ -11,6 +11,7 @@ import (
 	"circle/internal/outbox"
 	"circle/internal/social"
 	"circle/internal/store/redisstore"
+	"circle/internal/store/sqlstore"
 )
 
 // startLive starts the delivery of live events to the subscriptions of this process.
@@ -22,7 +23,7 @@ func (a *App) startLive(ctx context.Context, o Options, cache *redisstore.Store,
 }
 
 // farStages are what workers do after events' near stages.
-func farStages(b *base, cache *redisstore.Store, registry *prometheus.Registry) map[social.EventKind]outbox.FarHandler {
+func (a *App) farStages(b *base, cache *redisstore.Store, limit int, registry *prometheus.Registry) map[social.EventKind]outbox.FarHandler {
 	logs := cache.Logs()
 	push := &pusher{
 		cache: cache,
@@ -36,9 +37,34 @@ func farStages(b *base, cache *redisstore.Store, registry *prometheus.Registry) 
 	registry.MustRegister(push.pushes, push.appends)
 	return map[social.EventKind]outbox.FarHandler{
 		social.EventConversation: &fanout.InboxFar{Messages: b.store.Messages(), Logs: logs},
-		social.EventFeed:         &fanout.FeedFar{Heads: b.store.Feeds(), Fans: b.store, Pusher: push, Logs: logs},
 		social.EventComment:      &fanout.CommentFar{Comments: b.store.Comments(), Logs: logs},
+		social.EventFeed: &fanout.FeedFar{
+			Heads: b.store.Feeds(), Fans: b.store, Pusher: push, Logs: logs,
+			Pulled: &pulled{a: a, Store: b.store, Logs: logs, lists: cache.Pulls()}, Limit: limit,
+		},
 	}
+}
+
+// pulled is what the fan-out is to know of pulled authors, from where each is known.
+type pulled struct {
+	a *App // whose services are made later
+	*sqlstore.Store
+	*redisstore.Logs
+	lists *redisstore.Windows
+}
+
+// Pull implements fanout.Pulled.
+func (p *pulled) Pull(ctx context.Context, fans []social.PlayerID, author social.PlayerID, position social.FeedID) error {
+	lists := make([]int64, len(fans))
+	for i, fan := range fans {
+		lists[i] = int64(fan)
+	}
+	return p.lists.Push(ctx, lists, social.Entry{Member: int64(author), Key: int64(position)})
+}
+
+// FansAmong implements fanout.Pulled.
+func (p *pulled) FansAmong(ctx context.Context, author social.PlayerID, players []social.PlayerID) ([]social.PlayerID, error) {
+	return p.a.Services.Relations.FansAmong(ctx, author, players)
 }
 
 // pusher is the fan-out's way to players: into the timelines that are there, and into the logs of those who

@@ -76,14 +76,14 @@ func (h home) added(t *testing.T, feed string) liveEvent {
 }
 
 // twoServers are two on the same stores, or the same one twice where stores serve one.
-func twoServers(t *testing.T) (one, two *testkit.App) {
+func twoServers(t *testing.T, settings ...string) (one, two *testkit.App) {
 	t.Helper()
 	stores := testkit.NewStores(t)
-	one = testkit.Start(t, stores)
+	one = testkit.Start(t, stores, settings...)
 	if stores.Embedded() {
 		return one, one
 	}
-	return one, testkit.Start(t, stores)
+	return one, testkit.Start(t, stores, settings...)
 }
 
 func TestLiveHomePage(t *testing.T) {
@@ -137,6 +137,36 @@ func TestLiveHomePage(t *testing.T) {
 	testkit.Must(t)(stranger.Follow(author))
 	late := author.MustPost(t, "to one more", "FANS")
 	none.added(t, late)
+}
+
+// TestFeedsOfPulledAuthorsComeLive has an author cross the limit while his fans listen.
+func TestFeedsOfPulledAuthorsComeLive(t *testing.T) {
+	one, two := twoServers(t, "CIRCLE_FANOUT_PUSH_LIMIT=1")
+	author, far, near, stranger := one.SignUp(t, "author"), one.SignUp(t, "far"), one.SignUp(t, "near"), one.SignUp(t, "stranger")
+	testkit.Must(t)(far.Follow(author))
+	own, before, none := listen(t, author, nil), listen(t, far.On(two), nil), listen(t, stranger, nil)
+	first := author.MustPost(t, "pushed", "PUBLIC")
+	own.added(t, first)
+	before.added(t, first)
+
+	testkit.Must(t)(near.Follow(author))
+	after := listen(t, near, nil)
+	for _, text := range []string{"at the crossing", "after it"} {
+		feed := author.MustPost(t, text, "PUBLIC")
+		for _, h := range []home{own, before, after} {
+			assert.Equal(t, text, h.added(t, feed).Edge.Node.Content)
+		}
+	}
+	testkit.Must(t)(author.Edit(first, "edited"))
+	for _, h := range []home{own, before, after} {
+		assert.Equal(t, liveFeed{ID: first, Content: "edited"}, h.event(t).Feed)
+	}
+	testkit.Must(t)(author.Delete(first))
+	for _, h := range []home{own, before, after} {
+		assert.Equal(t, first, h.event(t).FeedID)
+	}
+	mine := stranger.MustPost(t, "mine", "PUBLIC")
+	none.added(t, mine)
 }
 
 func TestLiveFeedsComeWithinASecond(t *testing.T) {

@@ -61,6 +61,10 @@ func (unobserved) HomeRefilled() {}
 
 func (unobserved) HomeFellBack(bool) {}
 
+func (unobserved) HomeAskedPulled(int) {}
+
+func (unobserved) HomePulled() {}
+
 func (unobserved) WindowBuilt(string) {}
 
 // RunInline implements service.Near.
@@ -103,13 +107,13 @@ func newPost(t *testing.T) *post {
 	log := slog.New(slog.DiscardHandler)
 	p.Services = service.New(service.Deps{
 		Store: messageTx{store}, Lists: store, Sources: store,
-		Truths:  service.Truths{Players: store.Players(), Details: store.Details(), Messages: store.Messages()},
-		Caches:  service.Caches{Players: redis.Players(), Details: redis.Details(), Messages: redis.Messages(), Pages: redis},
+		Truths: service.Truths{Players: store.Players(), Details: store.Details(), Messages: store.Messages()},
+		Caches: service.Caches{Players: redis.Players(), Details: redis.Details(), Messages: redis.Messages(), Pages: redis},
 		Windows: service.Windows{
 			Inboxes: redis.Inboxes(), Following: redis.Following(), Fans: redis.Fans(),
 			Blocked: redis.Blocked(), Blockers: redis.Blockers(), Muted: redis.Muted(),
 		},
-		Near:    p, IDs: social.NewIDSource(1, p.ticking, p.at.Add(-time.Hour), p.at.AddDate(60, 0, 0)), Now: p.now, Log: log,
+		Near: p, IDs: social.NewIDSource(1, p.ticking, p.at.Add(-time.Hour), p.at.AddDate(60, 0, 0)), Now: p.now, Log: log,
 		FollowLimit: 10, FallbackReads: 4, Observe: unobserved{},
 	})
 	p.near = &fanout.Near{Lists: p.Indexes, Messages: p.Entities.Messages}

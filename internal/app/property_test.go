@@ -197,6 +197,14 @@ func (c *circle) flush(r *rapid.T) {
 	c.app.Stores.Flush(c.t)
 }
 
+// expire has all lists of a kind that home pages are read from expire.
+func (c *circle) expire(r *rapid.T) {
+	if c.app.Stores.Embedded() {
+		r.Skip("the embedded redis can't be reached from outside")
+	}
+	c.app.Stores.Expire(c.t, rapid.SampledFrom([]string{"timeline", "pulls", "profile", "following"}).Draw(r, "kind"))
+}
+
 // check compares what one viewer sees with what the model says.
 func (c *circle) check(r *rapid.T) {
 	testkit.Quiet(c.t, c.app)
@@ -289,6 +297,7 @@ func (c *circle) checkFeed(r *rapid.T, viewer int, f *modelFeed, first int) {
 	}
 }
 
+// TestACircleLooksAsItsModelSays has authors cross the limit above which they are pulled, both ways.
 func TestACircleLooksAsItsModelSays(t *testing.T) {
 	liveCircles(t, testkit.NewStores(t), 4)
 }
@@ -302,7 +311,7 @@ func TestACircleWithShortListsLooksAsItsModelSays(t *testing.T) {
 }
 
 func liveCircles(t *testing.T, stores testkit.Stores, players int) {
-	app := testkit.Start(t, stores)
+	app := testkit.Start(t, stores, "CIRCLE_FANOUT_PUSH_LIMIT=1")
 	rapid.Check(t, func(r *rapid.T) {
 		c := newCircle(t, app, players)
 		r.Repeat(map[string]func(*rapid.T){
@@ -311,7 +320,7 @@ func liveCircles(t *testing.T, stores testkit.Stores, players int) {
 			"block": c.block, "mute": c.mute,
 			"like": c.like, "like more": c.like, "unlike": c.unlike,
 			"comment": c.comment, "comment more": c.comment, "answer": c.answer, "uncomment": c.uncomment,
-			"flush": c.flush, "check": c.check,
+			"flush": c.flush, "expire": c.expire, "check": c.check,
 		})
 		c.check(r)
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"circle/internal/social"
 	"circle/internal/store/redisstore"
@@ -15,7 +16,7 @@ const (
 	// transaction.
 	playersPerEvent = 1000
 	eventsPerTx     = 100
-	// playersPerRead bounds the timelines that are compared at once.
+	// playersPerRead is how many players' differences are printed at once.
 	playersPerRead = 20
 	// timelineLength is how many feeds a timeline holds.
 	timelineLength = 1000
@@ -115,7 +116,7 @@ func (c *Commands) CompareTimelines(ctx context.Context, player string) error {
 			"what differs can't be told, because the timelines are in the memory of the server, out of this command's reach\n", last-first+1)
 		return err
 	}
-	sum := comparison{store: c.base.store, timelines: cache.Timelines()}
+	sum := comparison{store: c.base.store, homes: cache.Homes()}
 	var differ int
 	for next := first; next <= last; next += playersPerRead {
 		found, err := sum.read(ctx, next, min(next+playersPerRead-1, last))
@@ -147,7 +148,7 @@ func (c *Commands) printDifferences(ctx context.Context, found []difference) err
 // comparison adds up what differs between timelines and their definition.
 type comparison struct {
 	store                 *sqlstore.Store
-	timelines             *redisstore.Windows
+	homes                 *redisstore.Homes
 	there, missing, extra int
 }
 
@@ -158,26 +159,27 @@ type difference struct {
 
 // read compares the timelines of the players first to last that are there.
 func (s *comparison) read(ctx context.Context, first, last social.PlayerID) (differ []difference, err error) {
-	var asks []social.WindowAsk
-	for p := first; p <= last; p++ {
-		asks = append(asks, social.WindowAsk{ID: int64(p), After: social.MaxID + 1, Limit: timelineLength})
-	}
-	pages, err := s.timelines.Read(ctx, asks)
-	if err != nil {
-		return nil, err
-	}
-	for i, page := range pages {
-		if page.State == social.WindowAbsent {
-			continue
-		}
-		s.there++
-		d := difference{player: social.PlayerID(asks[i].ID)}
-		ids, err := s.store.TimelineFeeds(ctx, d.player, social.MaxID+1, timelineLength)
+	for player := first; player <= last; player++ {
+		home, err := s.homes.Read(ctx, social.WindowAsk{ID: int64(player), After: social.MaxID + 1, Limit: timelineLength})
 		if err != nil {
 			return nil, err
 		}
-		d.compare(page, ids)
-		if d.missing+d.extra > 0 {
+		if home.State == social.WindowAbsent {
+			continue
+		}
+		s.there++
+		ids, err := s.store.TimelineFeeds(ctx, player, social.MaxID+1, timelineLength)
+		if err != nil {
+			return nil, err
+		}
+		missing, extra := compare(home.WindowPage, ids)
+		// What pulled authors have posted comes with the next page.
+		heads, err := s.store.Feeds().Load(ctx, missing)
+		if err != nil {
+			return nil, err
+		}
+		missing = slices.DeleteFunc(missing, func(id social.FeedID) bool { return heads[id] != nil && home.Pulls(heads[id]) })
+		if d := (difference{player: player, missing: len(missing), extra: extra}); d.missing+d.extra > 0 {
 			differ = append(differ, d)
 			s.missing, s.extra = s.missing+d.missing, s.extra+d.extra
 		}
@@ -185,8 +187,9 @@ func (s *comparison) read(ctx context.Context, first, last social.PlayerID) (dif
 	return differ, nil
 }
 
-// compare counts what differs as far as both the timeline and what was read of its definition reach.
-func (d *difference) compare(page social.WindowPage, ids []social.FeedID) {
+// compare tells what is missing and how much is too much as far as both the timeline and what was read of its
+// definition reach.
+func compare(page social.WindowPage, ids []social.FeedID) (missing []social.FeedID, extra int) {
 	floor := page.Floor
 	if len(ids) == timelineLength {
 		floor = max(floor, int64(ids[timelineLength-1])-1)
@@ -199,9 +202,9 @@ func (d *difference) compare(page social.WindowPage, ids []social.FeedID) {
 	}
 	for _, id := range ids {
 		if int64(id) > floor && !held[int64(id)] {
-			d.missing++
+			missing = append(missing, id)
 		}
 		delete(held, int64(id))
 	}
-	d.extra = len(held)
+	return missing, len(held)
 }

@@ -128,6 +128,35 @@ func TestAPageOf100LikersCostsTheTripsOfAPageOf10(t *testing.T) {
 	}
 }
 
+// TestAPageWithPulledAuthorsCostsOneTripMore has all authors pulled: their profile lists are read in one trip,
+// and what is new is merged in another, once.
+func TestAPageWithPulledAuthorsCostsOneTripMore(t *testing.T) {
+	app := testkit.Start(t, testkit.NewStores(t), "CIRCLE_FANOUT_PUSH_LIMIT=1")
+	viewer, other := app.SignUp(t, "viewer"), app.SignUp(t, "other")
+	authors := app.SignUpAll(t, "author", 20)
+	for _, author := range authors {
+		testkit.Must(t)(viewer.Follow(author))
+		testkit.Must(t)(other.Follow(author))
+		author.MustPost(t, "hello", "FANS")
+	}
+	page := func() int {
+		return len(testkit.Read[struct {
+			HomeFeed struct{ Edges []struct{ Reason string } }
+		}](t, app, viewer.Token, fullPage, testkit.Vars{"first": 100}).HomeFeed.Edges)
+	}
+	warm := func(want int) func() bool {
+		return func() bool {
+			redis, sql := quietest(app, func() { require.Equal(t, want, page()) })
+			return redis == 4 && sql == 0
+		}
+	}
+	testkit.Quiet(t, app)
+	require.Eventually(t, warm(20), 10*time.Second, 10*time.Millisecond, "timeline with pulled authors; their profile lists; cards; people")
+	authors[0].MustPost(t, "new", "FANS")
+	require.Equal(t, 21, page())
+	require.Eventually(t, warm(21), 10*time.Second, 10*time.Millisecond, "what was merged stays")
+}
+
 // TestNestedListsAreReadInBulk compares pages of 4 and of 40: read one by one, lists below lists
 // would take ten times the trips.
 func TestNestedListsAreReadInBulk(t *testing.T) {

@@ -61,10 +61,15 @@ type Auth struct {
 // Social is what the circle allows.
 type Social struct {
 	FollowLimit int `env:"CIRCLE_FOLLOW_LIMIT" envDefault:"2000"`
+	// PushLimit is above how many fans an author's feeds are no longer pushed to them.
+	PushLimit int `env:"CIRCLE_FANOUT_PUSH_LIMIT" envDefault:"10000"`
 }
 
 // maxFollowLimit keeps relation windows and home pages within what they are measured for.
 const maxFollowLimit = 100_000
+
+// maxPushLimit is more fans than anybody has.
+const maxPushLimit = 1_000_000_000
 
 // minSecret is how many bytes a signing secret has at least.
 const minSecret = 32
@@ -115,6 +120,7 @@ func (c Config) check() error {
 		{"CIRCLE_JWT_ISSUER", c.Auth.JWKSURL == "" || c.Auth.Issuer != "", "the issuer of the tokens, since CIRCLE_JWKS_URL is set"},
 		{"CIRCLE_JWT_AUDIENCE", c.Auth.JWKSURL == "" || c.Auth.Audience != "", "the audience of the tokens, since CIRCLE_JWKS_URL is set"},
 		{"CIRCLE_FOLLOW_LIMIT", c.Social.FollowLimit >= 1 && c.Social.FollowLimit <= maxFollowLimit, "1 to 100,000"},
+		{"CIRCLE_FANOUT_PUSH_LIMIT", c.Social.PushLimit >= 1 && c.Social.PushLimit <= maxPushLimit, "1 to 1,000,000,000"},
 		{"CIRCLE_REDIS_URL", c.Redis.URL != "" || c.Redis.roles() == "", "a URL, since a role has one of its own"},
 		{"CIRCLE_REDIS_URL", !c.Redis.Embedded() || c.Database.Embedded(), "a URL, since CIRCLE_DATABASE_URL names a server that others share"},
 	}

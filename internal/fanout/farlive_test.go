@@ -75,7 +75,7 @@ func TestDoubledAndShuffledEventsAreDeliveredOnce(t *testing.T) {
 
 	first := rand.Int64N(1 << 40)
 	circle := everyFeed{logs: store.Logs(), fans: []social.PlayerID{social.PlayerID(first), social.PlayerID(first + 1)}}
-	far := &FeedFar{Heads: circle, Fans: circle, Pusher: circle, Logs: &logs{}}
+	far := &FeedFar{Heads: circle, Fans: circle, Pusher: circle, Logs: &logs{}, Pulled: &pulls{}}
 	run := func(author, n int) {
 		id := first*feedsPerAuthor + int64(author*feedsPerAuthor+n)
 		event := social.Event{Kind: social.EventFeed, Actor: social.PlayerID(id / feedsPerAuthor), Subject: id, Object: id}

@@ -22,12 +22,9 @@ type TimelinesFar struct {
 
 // Far runs the stage.
 func (f *TimelinesFar) Far(ctx context.Context, event social.Event, place []byte, save func(context.Context, []byte) error) error {
-	served, err := unpackPlace(place)
-	if err != nil {
-		return err
-	}
+	served, _ := placeOf(toPlayers, place)
 	last := social.PlayerID(event.Object)
-	for next := max(social.PlayerID(event.Subject), served+1); next <= last; {
+	for next := max(social.PlayerID(event.Subject), social.PlayerID(served)+1); next <= last; {
 		var players []social.PlayerID
 		for ; next <= last && len(players) < playersPerRebuild; next++ {
 			players = append(players, next)
@@ -35,7 +32,7 @@ func (f *TimelinesFar) Far(ctx context.Context, event social.Event, place []byte
 		if err := f.Timelines.RebuildTimelines(ctx, players); err != nil {
 			return fmt.Errorf("rebuild timelines: %w", err)
 		}
-		if err := save(ctx, packPlace(next-1)); err != nil {
+		if err := save(ctx, packPlace(toPlayers, int64(next-1))); err != nil {
 			return err
 		}
 	}

@@ -39,11 +39,18 @@ type buildKey struct {
 }
 
 type build struct {
-	key    buildKey
+	key   buildKey
+	parts []part
+}
+
+// part is a window of a build and what it is built of.
+type part struct {
 	window Window
 	read   source
 	// oldest says that the oldest entries come first.
 	oldest bool
+	// short says that the window is built in one step or not at all.
+	short bool
 }
 
 func newBuilder(log *slog.Logger, observe Observer) *builder {
@@ -52,14 +59,15 @@ func newBuilder(log *slog.Logger, observe Observer) *builder {
 
 // want asks for a window to be built, with the newest entries first. It never waits.
 func (b *builder) want(kind string, list int64, w Window, read source) {
-	b.wantBuild(build{key: buildKey{kind, list}, window: w, read: read})
+	b.wantBuild(build{buildKey{kind, list}, []part{{window: w, read: read}}})
 }
 
 // wantOldest is want for a window with the oldest entries first.
 func (b *builder) wantOldest(kind string, list int64, w Window, read source) {
-	b.wantBuild(build{key: buildKey{kind, list}, window: w, read: read, oldest: true})
+	b.wantBuild(build{buildKey{kind, list}, []part{{window: w, read: read, oldest: true}}})
 }
 
+// wantBuild asks for the windows of one list that are absent to be built, one after the other.
 func (b *builder) wantBuild(wanted build) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,68 +102,78 @@ func (b *builder) work(ctx context.Context) {
 	}
 }
 
+// run builds the parts that are absent; built says that the last one was.
 func (b build) run(ctx context.Context) (built bool, err error) {
-	built, more, err := b.begin(ctx)
-	for more && err == nil {
-		more, err = b.grow(ctx)
+	for _, p := range b.parts {
+		if built, err = p.run(ctx, b.key.list); err != nil {
+			return built, err
+		}
+	}
+	return built, nil
+}
+
+func (p part) run(ctx context.Context, list int64) (built bool, err error) {
+	built, more, err := p.begin(ctx, list)
+	for more && !p.short && err == nil {
+		more, err = p.grow(ctx, list)
 	}
 	return built, err
 }
 
 // begin builds the nearest part, unless it is there; more says that the list goes on or may do so.
-func (b build) begin(ctx context.Context) (built, more bool, err error) {
+func (p part) begin(ctx context.Context, list int64) (built, more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
-	token, ok, err := b.window.Begin(ctx, b.key.list)
+	token, ok, err := p.window.Begin(ctx, list)
 	if err != nil || !ok {
 		return false, err == nil, err
 	}
-	entries, floor, err := b.step(ctx, b.start())
+	entries, floor, err := p.step(ctx, list, p.start())
 	if err != nil {
 		return false, false, err
 	}
-	ok, err = b.window.Finish(ctx, b.key.list, token, entries, floor)
+	ok, err = p.window.Finish(ctx, list, token, entries, floor)
 	return ok, ok && floor > 0, err
 }
 
 // grow adds a further part; it ends where another takes over or the window is full.
-func (b build) grow(ctx context.Context) (more bool, err error) {
+func (p part) grow(ctx context.Context, list int64) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
-	token, floor, ok, err := b.window.Resume(ctx, b.key.list)
+	token, floor, ok, err := p.window.Resume(ctx, list)
 	if err != nil || !ok {
 		return false, err
 	}
 	// The entry at the floor is outside.
-	entries, floor, err := b.step(ctx, floor-b.direction())
+	entries, floor, err := p.step(ctx, list, floor-p.direction())
 	if err != nil {
 		return false, err
 	}
-	ok, err = b.window.Grow(ctx, b.key.list, token, entries, floor)
+	ok, err = p.window.Grow(ctx, list, token, entries, floor)
 	return ok && floor > 0, err
 }
 
 // direction is that in which keys go: down, where the newest entries come first.
-func (b build) direction() int64 {
-	if b.oldest {
+func (p part) direction() int64 {
+	if p.oldest {
 		return 1
 	}
 	return -1
 }
 
 // start is the key behind which the list begins.
-func (b build) start() int64 {
-	if b.oldest {
+func (p part) start() int64 {
+	if p.oldest {
 		return 0
 	}
 	return social.MaxID + 1
 }
 
 // step reads one part and where it ends: 0 for the end of the list.
-func (b build) step(ctx context.Context, after int64) (entries []social.Entry, floor int64, err error) {
-	entries, err = b.read(ctx, b.key.list, after, buildStep)
+func (p part) step(ctx context.Context, list, after int64) (entries []social.Entry, floor int64, err error) {
+	entries, err = p.read(ctx, list, after, buildStep)
 	if err == nil && len(entries) == buildStep {
-		floor = entries[buildStep-1].Key + b.direction()
+		floor = entries[buildStep-1].Key + p.direction()
 	}
 	return entries, floor, err
 }

@@ -14,8 +14,8 @@ type Explainer struct {
 	Relations RelationStore
 	Lists     FeedStore
 	Sources   WindowStore
-	// Timelines is nil where Redis can't be reached.
-	Timelines Window
+	// Homes is nil where Redis can't be reached.
+	Homes HomeWindows
 }
 
 // TimelineView is what a player's timeline in Redis says of a feed.
@@ -33,6 +33,8 @@ const (
 	TimelineHolds
 	// TimelineLacks: it reaches the feed and does not hold it.
 	TimelineLacks
+	// TimelinePulls: it does not hold the feed yet, whose author is pulled; the next page brings it.
+	TimelinePulls
 )
 
 // Explanation is why a feed is, or isn't, on a player's home page.
@@ -70,31 +72,33 @@ func (e Explainer) Explain(ctx context.Context, viewer social.Viewer, feed socia
 		return nil, err
 	}
 	x.Defined = slices.Contains(next, feed)
-	newest, err := e.Sources.TimelineFeeds(ctx, player, social.MaxID+1, mergeLimit)
+	newest, err := e.Sources.TimelineFeeds(ctx, player, social.MaxID+1, timelineLength)
 	if err != nil {
 		return nil, err
 	}
 	x.Place = slices.Index(newest, feed) + 1
-	if e.Timelines != nil {
-		x.Timeline, err = e.view(ctx, player, feed)
+	if e.Homes != nil {
+		x.Timeline, err = e.view(ctx, player, x.Head)
 	}
 	return x, err
 }
 
 // view asks the timeline.
-func (e Explainer) view(ctx context.Context, player social.PlayerID, feed social.FeedID) (TimelineView, error) {
+func (e Explainer) view(ctx context.Context, player social.PlayerID, feed *social.Feed) (TimelineView, error) {
 	// What stands right behind the feed's next larger id is the feed, if it is there.
-	pages, err := e.Timelines.Read(ctx, []social.WindowAsk{{ID: int64(player), After: int64(feed) + 1, Limit: 1}})
+	home, err := e.Homes.Read(ctx, social.WindowAsk{ID: int64(player), After: int64(feed.ID) + 1, Limit: 1})
 	if err != nil {
 		return TimelineUnknown, err
 	}
-	switch page := pages[0]; {
-	case page.State == social.WindowAbsent:
+	switch {
+	case home.State == social.WindowAbsent:
 		return TimelineAbsent, nil
-	case slices.Contains(page.Entries, feedEntry(feed)):
+	case slices.Contains(home.Entries, feedEntry(feed.ID)):
 		return TimelineHolds, nil
-	case page.Floor >= int64(feed):
+	case home.Floor >= int64(feed.ID):
 		return TimelineShort, nil
+	case home.Pulls(feed):
+		return TimelinePulls, nil
 	}
 	return TimelineLacks, nil
 }

@@ -52,7 +52,7 @@ func (s *truth) CommentLists(_ context.Context, _ social.PlayerID, asks []social
 
 // redis is one that is away, or has all lists, which reach as far as has been read.
 type redis struct {
-	MergeWindow
+	FeedWindow
 	PageCache
 	away bool
 }
@@ -72,6 +72,17 @@ func (r *redis) Read(_ context.Context, asks []social.WindowAsk) ([]social.Windo
 		pages[i] = social.WindowPage{State: social.WindowWhole, Floor: ask.After}
 	}
 	return pages, r.err()
+}
+
+// homes reads the same timelines, of players who follow no pulled authors.
+type homes struct {
+	HomeWindows
+	*redis
+}
+
+func (h homes) Read(ctx context.Context, ask social.WindowAsk) (social.HomeWindow, error) {
+	pages, err := h.redis.Read(ctx, []social.WindowAsk{ask})
+	return social.HomeWindow{WindowPage: pages[0]}, err
 }
 
 func (r *redis) Has(_ context.Context, _ int64, members []int64) ([]social.Membership, error) {
@@ -142,8 +153,10 @@ func TestReadsInPlaceOfRedisWaitForTheirTurn(t *testing.T) {
 			store, cache, observer := &truth{}, &redis{away: c.away}, &seen{}
 			s := New(Deps{
 				Lists: store, Caches: Caches{Pages: cache}, FallbackReads: 1, Observe: observer,
-				Windows: Windows{Timelines: cache, Profiles: cache, Liked: cache, Comments: cache, Replies: cache, Fans: cache},
-				Log:     slog.New(slog.NewTextHandler(io.Discard, nil)),
+				Windows: Windows{
+					Homes: homes{redis: cache}, Profiles: cache, Liked: cache, Comments: cache, Replies: cache, Fans: cache,
+				},
+				Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 			})
 			gate := s.Home.lists.gate
 			leave, err := gate.enter(t.Context())

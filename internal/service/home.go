@@ -54,12 +54,11 @@ func (p *homePage) fromTimeline(ctx context.Context) (done bool, err error) {
 		}
 		limit := p.want - len(p.entries)
 		ask := social.WindowAsk{ID: int64(p.viewer.Player), After: p.below, Limit: limit}
-		pages, cacheErr := p.lists.Timelines.Read(ctx, []social.WindowAsk{ask})
+		page, cacheErr := p.read(ctx, ask)
 		if cacheErr != nil {
 			p.lacking = true
 			return false, ctx.Err()
 		}
-		page := pages[0]
 		if page.State == social.WindowAbsent {
 			p.lacking = true
 			p.lists.wantTimeline(p.viewer.Player)

@@ -66,11 +66,16 @@ type Window interface {
 	Grow(ctx context.Context, list int64, token string, entries []social.Entry, floor int64) (ok bool, err error)
 }
 
-// MergeWindow is a Window into which many entries can be put at once, and that can be built anew.
-type MergeWindow interface {
+// DropWindow is a Window that can be built anew.
+type DropWindow interface {
 	Window
 	// Drop makes lists absent.
 	Drop(ctx context.Context, lists []int64) error
+}
+
+// MergeWindow is a Window into which many entries can be put at once, and that can be built anew.
+type MergeWindow interface {
+	DropWindow
 	// Merge adds entries, nearest first, as far as the list reaches.
 	Merge(ctx context.Context, list int64, entries []social.Entry) error
 }
@@ -80,6 +85,28 @@ type EachWindow interface {
 	Window
 	// HasEach tells for each of the lists which members are in it, in their order.
 	HasEach(ctx context.Context, lists, members []int64) ([]social.Members, error)
+}
+
+// FeedWindow is a Window of feeds, the newest first.
+type FeedWindow interface {
+	Window
+	// Above reads the newest entries of each list above a key, in the order of asks.
+	Above(ctx context.Context, asks []social.AboveAsk) ([]social.WindowPage, error)
+}
+
+// PlayerWindow is a Window of players.
+type PlayerWindow interface {
+	Window
+	// In tells of each list whether a member is in it, as the primary knows.
+	In(ctx context.Context, lists []int64, member int64) ([]social.Presence, error)
+}
+
+// HomeWindows are timelines, each read together with the list of pulled authors that goes with it.
+type HomeWindows interface {
+	// Read reads a piece of a player's timeline and his pulled authors; absent when one of the two is.
+	Read(ctx context.Context, ask social.WindowAsk) (social.HomeWindow, error)
+	// Pull merges feeds into a player's timeline, nearest first, moves positions and reads.
+	Pull(ctx context.Context, ask social.WindowAsk, feeds []social.Entry, moves []social.PositionMove) (social.HomeWindow, error)
 }
 
 // TxStore runs fn in one transaction and commits it when fn returns nil. On a deadlock, a lock
@@ -284,6 +311,11 @@ type Observer interface {
 	// HomeFellBack is told when a home page goes on in the relational store: below the timeline's floor,
 	// or, lacking, because Redis has no timeline to read.
 	HomeFellBack(lacking bool)
+	// HomeAskedPulled is told when the profile lists of pulled authors are read for a home page, and how many
+	// of them were lacking, so that the relational store stood in for them.
+	HomeAskedPulled(lacking int)
+	// HomePulled is told when feeds of pulled authors are merged into a timeline for a home page.
+	HomePulled()
 	// WindowBuilt is told when a window of a kind was built.
 	WindowBuilt(kind string)
 }

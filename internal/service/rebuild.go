@@ -31,7 +31,8 @@ func (x *Indexes) RebuildTimelines(ctx context.Context, players []social.PlayerI
 			continue
 		}
 		group.Go(func() error {
-			if err := x.lists.Timelines.Drop(ctx, []int64{asks[i].ID}); err != nil {
+			// Building the list of pulled authors, which goes first, drops the timeline.
+			if err := x.lists.Pulls.Drop(ctx, []int64{asks[i].ID}); err != nil {
 				return err
 			}
 			_, err := x.lists.timelineBuild(players[i]).run(ctx)

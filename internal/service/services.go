@@ -105,7 +105,7 @@ func New(d Deps) *Services {
 	e := newEntities(d, gate)
 	w := &writer{store: d.Store, near: d.Near, ids: d.IDs}
 	players := &Players{writer: w, store: d.Lists, simple: e.Players, details: e.Details}
-	lists := &lists{Windows: d.Windows, builder: newBuilder(d.Log, d.Observe), gate: gate, store: d.Sources, rows: d.Lists}
+	lists := &lists{Windows: d.Windows, builder: newBuilder(d.Log, d.Observe), gate: gate, store: d.Sources, rows: d.Lists, now: d.Now}
 	relations := &Relations{writer: w, store: d.Lists, cache: d.Caches.Pages, lists: lists, players: players, limit: d.FollowLimit}
 	feeds := &Feeds{
 		writer: w, store: d.Lists, likes: d.Lists, relations: relations, lists: lists, cache: d.Caches.Pages, now: d.Now,

@@ -12,8 +12,10 @@ const (
 	// settleRounds bounds how often a near stage follows a row that moves under it. Whoever moved it
 	// last has a near stage of his own.
 	settleRounds = 5
-	// mergeLimit is how many feeds of a followed author come into a timeline: as many as it holds.
-	mergeLimit = 1000
+	// timelineLength is how many feeds a timeline holds, mergeLimit how many of an author come into it: one
+	// more, so that it does not take the last for the end.
+	timelineLength = 1000
+	mergeLimit     = timelineLength + 1
 )
 
 // Indexes makes the windows say what the rows say, for near stages: it reads a row, changes the windows
@@ -89,23 +91,35 @@ func (x *Indexes) Edge(ctx context.Context, player, peer social.PlayerID) error 
 
 // timeline merges the newest feeds of a followed player into the follower's timeline, or takes them out.
 // The relation windows are right by then, so who posts at this moment sees the new fan, or is read here.
+// A pulled player comes among the follower's pulled authors behind his feeds and leaves ahead of them.
 func (x *Indexes) timeline(ctx context.Context, e social.Edge) error {
+	list, follows := []int64{int64(e.Player)}, e.Following != 0
+	if !follows {
+		if err := x.lists.Pulls.Remove(ctx, list, []int64{int64(e.Peer)}); err != nil {
+			return err
+		}
+	}
+	settled := x.lists.settled()
 	ids, err := x.lists.store.NewestOf(ctx, e.Peer, mergeLimit)
-	if err != nil || len(ids) == 0 {
+	if err != nil {
 		return err
 	}
-	if e.Following == 0 {
+	entries, _ := feedEntries(ids, nil)
+	if !follows {
 		members := make([]int64, len(ids))
 		for i, id := range ids {
 			members[i] = int64(id)
 		}
-		return x.lists.Timelines.Remove(ctx, []int64{int64(e.Player)}, members)
+		return x.lists.Timelines.Remove(ctx, list, members)
 	}
-	entries, err := feedEntries(ids, nil)
-	if err != nil {
+	if err := x.lists.Timelines.Merge(ctx, int64(e.Player), entries); err != nil {
 		return err
 	}
-	return x.lists.Timelines.Merge(ctx, int64(e.Player), entries)
+	pulledFrom, err := x.lists.store.PulledFrom(ctx, e.Peer)
+	if err != nil || pulledFrom == 0 {
+		return err
+	}
+	return x.lists.Pulls.Push(ctx, list, social.Entry{Member: int64(e.Peer), Key: settled})
 }
 
 // Feed settles whether a feed is in its author's profile list and own timeline.

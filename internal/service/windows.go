@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"time"
 
 	"circle/internal/social"
 )
@@ -11,14 +12,18 @@ type Windows struct {
 	// Timelines are the feeds on players' home pages; Liked, by feed id, those that players like.
 	Timelines MergeWindow
 	Liked     Window
+	// Homes reads timelines; Pulls are the pulled authors whom players follow, by position. A timeline
+	// is never there before the list of pulled authors that goes with it.
+	Homes HomeWindows
+	Pulls DropWindow
 	// Profiles are the feeds that players made, of every visibility.
-	Profiles Window
+	Profiles FeedWindow
 	// Inboxes are the messages that players received.
 	Inboxes Window
 	// Likes are the players who like a feed, by like.
 	Likes EachWindow
 	// Following, Fans and Friends are players by edge.
-	Following Window
+	Following PlayerWindow
 	Fans      Window
 	Friends   Window
 	// Blocked, Blockers and Muted are players whom a player blocks, who block him, and whom he mutes.
@@ -43,6 +48,7 @@ type WindowStore interface {
 	EdgeOf(ctx context.Context, player, peer social.PlayerID) (social.Edge, error)
 	// LikesByKeys reads likes that stand; others are absent.
 	LikesByKeys(ctx context.Context, keys []social.LikeKey) (map[social.LikeKey]social.LikeID, error)
+	PulledStore
 }
 
 // lists joins windows with what they are built of.
@@ -52,9 +58,11 @@ type lists struct {
 	gate  *gate
 	store WindowStore
 	rows  Lists
+	now   func() time.Time
 }
 
-// wantTimeline asks for a player's timeline to be built behind the answer.
+// wantTimeline asks for a player's timeline to be built behind the answer, and for his list of pulled
+// authors where that is absent.
 func (l *lists) wantTimeline(player social.PlayerID) {
 	l.wantBuild(l.timelineBuild(player))
 }
@@ -63,7 +71,7 @@ func (l *lists) timelineBuild(player social.PlayerID) build {
 	read := func(ctx context.Context, list, after int64, limit int) ([]social.Entry, error) {
 		return feedEntries(l.store.TimelineFeeds(ctx, social.PlayerID(list), after, limit))
 	}
-	return build{key: buildKey{"timeline", int64(player)}, window: l.Timelines, read: read}
+	return build{buildKey{"timeline", int64(player)}, []part{{window: l.Pulls, read: l.pulls, short: true}, {window: l.Timelines, read: read}}}
 }
 
 // wantLiked asks for the feeds that a player likes.

@@ -78,6 +78,9 @@ func IDAt(t time.Time) int64 {
 	return ms << timeShift
 }
 
+// IDSpan is how far identifiers are apart that were drawn d apart.
+func IDSpan(d time.Duration) int64 { return d.Milliseconds() << timeShift }
+
 // The kinds of global identifiers, as they stand before the underscore.
 const (
 	KindPlayer       = "player"

@@ -33,6 +33,41 @@ type WindowAsk struct {
 	Limit int
 }
 
+// AboveAsk asks for the entries of a list whose keys are above one, the newest first.
+type AboveAsk struct {
+	// ID is the list's number: a player.
+	ID    int64
+	Above int64
+	// Limit is how many entries are wanted: the newest.
+	Limit int
+}
+
+// HomeWindow is a piece of a player's timeline with the authors whose newest feeds may lack in it, both
+// of one moment.
+type HomeWindow struct {
+	WindowPage
+	// Pulled has an author as member and his position as key: the timeline holds all of his feeds up to it,
+	// as far down as it reaches, and perhaps more.
+	Pulled []Entry
+}
+
+// Pulls says that a feed may be lacking in the timeline, since its author is pulled.
+func (h HomeWindow) Pulls(feed *Feed) bool {
+	for _, author := range h.Pulled {
+		if author.Member == int64(feed.AuthorID) {
+			return int64(feed.ID) > author.Key
+		}
+	}
+	return false
+}
+
+// PositionMove moves the position of a pulled author in a player's list.
+type PositionMove struct {
+	Author PlayerID
+	// From is where the position must still be for it to move to To.
+	From, To int64
+}
+
 // WindowPage is the answer to a WindowAsk.
 type WindowPage struct {
 	State   WindowState

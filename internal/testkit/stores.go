@@ -8,6 +8,7 @@ package testkit
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -60,6 +61,18 @@ func (s Stores) Embedded() bool { return s.RedisURL == "" }
 func (s Stores) Flush(t testing.TB) {
 	t.Helper()
 	require.NoError(t, s.eachRedis(func(ctx context.Context, node *redis.Client) error { return node.FlushAll(ctx).Err() }))
+}
+
+// Expire removes all keys of a kind. Redis must not be embedded.
+func (s Stores) Expire(t testing.TB, kind string) {
+	t.Helper()
+	require.NoError(t, s.eachRedis(func(ctx context.Context, node *redis.Client) error {
+		keys, err := node.Keys(ctx, kind+":*").Result()
+		for _, key := range keys {
+			err = errors.Join(err, node.Unlink(ctx, key).Err())
+		}
+		return err
+	}))
 }
 
 // Fill makes Redis refuse new values for want of memory until the test ends or free is called. It must

@@ -58,6 +58,7 @@ type family struct {
 //	count:{feed}        string  7 d   feed      feed id    counters of a feed, its author and visibility
 //	comment:{comment}   string  7 d   feed      comment id a comment or answer
 //	timeline:{player}   window  1 d   feed      player id  feeds on a player's home page
+//	pulls:{player}      window  1 d   feed      player id  pulled authors whom a player follows, by position
 //	profile:{player}    window  7 d   feed      player id  a player's own feeds
 //	liked:{player}      window  7 d   feed      player id  feeds that a player likes, by feed id
 //	likes:{feed}        window  7 d   feed      feed id    players who like a feed, by like id
@@ -74,6 +75,7 @@ type family struct {
 //	inbox:{player}      window  7 d   feed      player id  messages that a player received
 //	log:{player}        zset    10 m  feed      player id  live events of a home page that is listened to, log.go;
 //	                                                       also the name of the channel of notices of them
+//	listening:{n}       zset    11 m  feed      id % 64    players whose home page is listened to, until when, listening.go
 //	inboxlog:{player}   zset    10 m  feed      player id  the same, of a player's messages
 //	feedlog:{feed}      zset    10 m  feed      feed id    the same, of a feed
 //	fence:{n}           hash    none  all       fence.go   field role: when the role's fence was raised last
@@ -95,6 +97,7 @@ var (
 	messageKeys  = family{name: "msg", role: Feed, ttl: 30 * day}
 	inboxKeys    = family{name: "inbox", role: Feed, ttl: 7 * day}
 	timelineKeys = family{name: "timeline", role: Feed, ttl: day}
+	pullsKeys    = family{name: "pulls", role: Feed, ttl: day}
 	profileKeys  = family{name: "profile", role: Feed, ttl: 7 * day}
 	likedKeys    = family{name: "liked", role: Feed, ttl: 7 * day}
 	likesKeys    = family{name: "likes", role: Feed, ttl: 7 * day}
@@ -133,6 +136,9 @@ var (
 	inboxLogKeys = family{name: "inboxlog", role: Feed, ttl: 10 * time.Minute}
 	feedLogKeys  = family{name: "feedlog", role: Feed, ttl: 10 * time.Minute}
 	logKinds     = map[social.LogKind]family{social.LogHome: homeLogKeys, social.LogInbox: inboxLogKeys, social.LogFeed: feedLogKeys}
+
+	// An entry outlives the log that it was made for by a minute.
+	listeningKeys = family{name: "listening", role: Feed, ttl: homeLogKeys.ttl + time.Minute}
 
 	// fenceKeys are of all roles, each of which has a field of its own.
 	fenceKeys = family{name: "fence"}

@@ -64,35 +64,44 @@ end
 return listening
 `
 
-// luaReadLog reads logs, and begins those that are missing or of an earlier epoch of all logs. A later one
+// luaReadLog reads logs. A log is begun when it is missing or of an earlier epoch of all logs; a later one
 // is what another process knows already. In Cluster it is called with one key.
 //
 //	KEYS[i]     a log
 //	ARGV[1]     the epoch of all logs, 8 hexadecimal digits
-//	ARGV[2]     the time to live in seconds, renewed when half of it is over
-//	ARGV[3i]    the log's epoch that is asked for
-//	ARGV[3i+1]  the sequence behind which is read
-//	ARGV[3i+2]  the epoch of a log that is begun
+//	ARGV[2]     the time to live in seconds, renewed when a tenth of it is over
+//	ARGV[4i-1]  look: neither begin nor renew it; keep: do; anew: begin it in any case
+//	ARGV[4i]    the log's epoch that is asked for
+//	ARGV[4i+1]  the sequence behind which is read
+//	ARGV[4i+2]  the epoch of a log that is begun
 //
 // Result: for each log its epoch, its last sequence and, where it holds all that follows the place
-// asked for, its entries from there on.
+// asked for, its entries from there on. Of logs that are only looked at, nothing where one is to be begun,
+// and one value where one is to be renewed.
 const luaReadLog = `
-local out = {}
-for i, log in ipairs(KEYS) do
-  local epoch, seq = ARGV[3 * i], tonumber(ARGV[3 * i + 1])
+local function read(log, way, epoch, after, fresh)
   local mark = redis.call('ZRANGE', log, 0, 0, 'WITHSCORES')
-  if mark[1] == nil or tonumber(mark[1]:sub(2, 9), 16) < tonumber(ARGV[1], 16) then
-    mark = {'!' .. ARGV[1] .. ARGV[3 * i + 2], '0'}
+  local missing = mark[1] == nil or tonumber(mark[1]:sub(2, 9), 16) < tonumber(ARGV[1], 16)
+  if missing and way == 'look' then return {} end
+  if missing or way == 'anew' then
+    mark = {'!' .. ARGV[1] .. fresh, '0'}
     redis.call('DEL', log)
     redis.call('ZADD', log, 0, mark[1])
   end
-  if redis.call('TTL', log) * 2 < tonumber(ARGV[2]) then redis.call('EXPIRE', log, ARGV[2]) end
-  local last = -tonumber(mark[2])
+  if redis.call('TTL', log) * 10 < tonumber(ARGV[2]) * 9 then
+    if way == 'look' then return {'aging'} end
+    redis.call('EXPIRE', log, ARGV[2])
+  end
+  local last, seq = -tonumber(mark[2]), tonumber(after)
   local found = {mark[1]:sub(10), last}
   if epoch == found[1] and seq <= last and seq >= last - (redis.call('ZCARD', log) - 1) then
-    found[3] = redis.call('ZRANGEBYSCORE', log, '(' .. ARGV[3 * i + 1], '+inf')
+    found[3] = redis.call('ZRANGEBYSCORE', log, '(' .. after, '+inf')
   end
-  out[i] = found
+  return found
+end
+local out = {}
+for i, log in ipairs(KEYS) do
+  out[i] = read(log, ARGV[4 * i - 1], ARGV[4 * i], ARGV[4 * i + 1], ARGV[4 * i + 2])
 end
 return out
 `
@@ -147,28 +156,78 @@ func (l *Logs) Append(ctx context.Context, logs []social.LogID, entry social.Liv
 }
 
 // Read answers asks in order, and begins the logs that are missing: from then on events are written into
-// them, for 10 minutes from the last Read. It takes one trip, three when a server lacks the script. With
-// an error, what could be read all the same is there.
+// them, for 10 minutes from the last Read. It takes one trip, three when a server lacks the script, and two
+// more when a log of a home page is begun, and once a minute: then its player is noted among those who
+// listen, first. Where he was noted before and is no longer, somebody may have passed him over: the log
+// begins anew. With an error, what could be read all the same is there.
 func (l *Logs) Read(ctx context.Context, asks []social.LogAsk) ([]social.LogRead, error) {
+	reads := make([]social.LogRead, len(asks))
+	visits := make([]logVisit, len(asks))
+	for i, ask := range asks {
+		visits[i] = logVisit{at: i, way: logKeep}
+		if ask.Log.Kind == social.LogHome {
+			visits[i].way = logLook
+		}
+	}
+	again, err := l.visit(ctx, asks, visits, reads)
+	if len(again) == 0 {
+		return reads, err
+	}
+	fresh, noteErr := l.note(ctx, asks, again)
+	if noteErr != nil {
+		return reads, errors.Join(err, noteErr)
+	}
+	for i, v := range again {
+		again[i].way = logKeep
+		if v.way == logAging && fresh[asks[v.at].Log.Of] {
+			again[i].way = logAnew
+		}
+	}
+	_, keepErr := l.visit(ctx, asks, again, reads)
+	return reads, errors.Join(err, keepErr)
+}
+
+// The ways to visit a log, as luaReadLog takes them, and what it may say of a log that was looked at.
+const (
+	logLook  = "look"
+	logKeep  = "keep"
+	logAnew  = "anew"
+	logAging = "aging"
+)
+
+// logVisit is a visit to the log of the ask at a place.
+type logVisit struct {
+	at  int
+	way string
+}
+
+// visit reads logs into reads; again are those that were looked at and are to be kept.
+func (l *Logs) visit(ctx context.Context, asks []social.LogAsk, visits []logVisit, reads []social.LogRead) (again []logVisit, err error) {
 	epoch := l.store.epochs[logEpoch].Load()
 	b := l.batch(l.store.scripts.readLog, fmt.Sprintf("%08x", epoch), seconds(homeLogKeys.ttl))
-	for _, ask := range asks {
+	for _, v := range visits {
+		ask := asks[v.at]
 		fresh := max(rand.Uint64(), 1)
-		b.addKey(logKey(ask.Log), packEpoch(ask.After.Epoch), ask.After.Seq, packEpoch(fresh))
+		b.addKey(logKey(ask.Log), v.way, packEpoch(ask.After.Epoch), ask.After.Seq, packEpoch(fresh))
 	}
-	err := b.run(ctx, "read")
-	reads := make([]social.LogRead, len(asks))
+	err = b.run(ctx, "read")
 	for i, c := range b.calls {
 		logs, ok := c.reply.([]any)
 		if !ok && err == nil {
 			err = away("read log", errNoReply)
 		}
 		for n, found := range logs {
-			at := i*b.most + n
-			reads[at] = unpackLog(asks[at].After, found)
+			v := visits[i*b.most+n]
+			if parts, _ := found.([]any); len(parts) > 1 {
+				reads[v.at] = unpackLog(asks[v.at].After, found)
+			} else if len(parts) == 1 {
+				again = append(again, logVisit{at: v.at, way: logAging})
+			} else {
+				again = append(again, logVisit{at: v.at})
+			}
 		}
 	}
-	return reads, err
+	return again, err
 }
 
 // Reset ends the logs, so that all who listen or come back meet a gap, and tells the

@@ -156,7 +156,7 @@ func TestLogs(t *testing.T) {
 			f.listen(t, home(7))
 			left := func() time.Duration { return f.client().TTL(t.Context(), "log:{7}").Val() }
 			require.Equal(t, 10*time.Minute, left())
-			for _, ttl := range []time.Duration{6 * time.Minute, 4 * time.Minute} {
+			for _, ttl := range []time.Duration{9*time.Minute + 30*time.Second, 8 * time.Minute} {
 				require.NoError(t, f.client().Expire(t.Context(), "log:{7}", ttl).Err())
 				f.append(t, home(7), added(1))
 				require.Equal(t, ttl, left())

@@ -149,7 +149,8 @@ type scripts struct {
 	push, pushHome, merge, remove                    *redis.Script
 	begin, finish, resume, grow, move, renew         *redis.Script
 	raiseFence                                       *redis.Script
-	page, scores                                     *redis.Script // these only read
+	pull, in, listen, listeners                      *redis.Script
+	page, scores, home                               *redis.Script // these only read
 }
 
 func newScripts(plain bool) scripts {
@@ -183,6 +184,11 @@ func newScripts(plain bool) scripts {
 		move:          writing(luaMove),
 		renew:         writing(luaRenew),
 		raiseFence:    writing(luaRaiseFence),
+		pull:          writing(luaPull),
+		in:            reading(luaIn),
+		listen:        writing(luaListen),
+		listeners:     reading(luaListeners),
+		home:          reading(luaHome),
 		page:          reading(luaPage),
 		scores:        reading(luaScores),
 	}

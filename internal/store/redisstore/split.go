@@ -229,6 +229,37 @@ func (q *question) answer(ctx context.Context) (answers []social.Membership, wan
 	return answers, state.wanted, nil
 }
 
+// In tells of each list whether a member is in it; unknown is what only the relational store can tell. It
+// asks the primaries for either form and takes one trip, three when a server lacks the script.
+func (s *Split) In(ctx context.Context, ids []int64, member int64) ([]social.Presence, error) {
+	parts := make([]int64, len(ids))
+	for i, id := range ids {
+		parts[i] = s.part(id, member)
+	}
+	b, inParts := s.one.in(ids, member), s.parts.in(parts, member)
+	b.calls = append(b.calls, inParts.calls...)
+	if err := b.run(ctx, "ask"); err != nil {
+		return nil, err
+	}
+	var found []social.Presence
+	for _, c := range b.calls {
+		replies, _ := c.reply.([]any)
+		if len(replies) != len(c.keys) {
+			return nil, away("ask "+s.one.keys.name, errNoReply)
+		}
+		for _, reply := range replies {
+			n, _ := reply.(int64)
+			found = append(found, social.Presence(n))
+		}
+	}
+	// Each form that can tell is right, and both say the same.
+	presences := found[:len(ids)]
+	for i := range presences {
+		presences[i] = max(presences[i], found[len(ids)+i])
+	}
+	return presences, nil
+}
+
 // prolong renews lists that were read, and the one key of those that were read in parts.
 func (s *Split) prolong(ctx context.Context, one, parts []int64) {
 	for _, part := range parts {

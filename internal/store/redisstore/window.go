@@ -70,6 +70,14 @@ func (o order) after(key int64) string {
 	return "(" + o.member(key)
 }
 
+// end ends the range of all entries.
+func (o order) end() string {
+	if o == players {
+		return "+inf"
+	}
+	return "+"
+}
+
 // bound begins the range of the entries at or beyond the floor.
 func (o order) bound(floor int64) string {
 	if o == players {
@@ -124,6 +132,15 @@ func (s *Store) capped(n int) int {
 func (s *Store) Timelines() *Windows {
 	cap := s.capped(1000)
 	return &Windows{store: s, keys: timelineKeys, order: newest, cap: cap, few: cap / 2}
+}
+
+// pullsCap is how many pulled authors a list holds; whoever follows more is served by the relational store.
+const pullsCap = 1000
+
+// Pulls are the pulled authors whom players follow, by position: the feed up to which all of the author's
+// are in the player's timeline.
+func (s *Store) Pulls() *Windows {
+	return &Windows{store: s, keys: pullsKeys, order: players, cap: s.capped(pullsCap)}
 }
 
 // Profiles are the feeds that players made, the newest 20,000.

@@ -24,31 +24,58 @@ func (w *Windows) pageCalls(asks []social.WindowAsk) []call {
 	calls := make([]call, len(asks))
 	for i, ask := range asks {
 		// One more than wanted tells whether anything follows.
-		calls[i] = call{script: w.store.scripts.page, keys: []string{w.keys.key(ask.ID)},
-			args: []any{string(w.order), w.epoch(), w.order.after(ask.After), ask.Limit + 1}}
+		calls[i] = w.pageCall(ask.ID, w.order.after(ask.After), w.order.end(), ask.Limit+1)
 	}
 	return calls
+}
+
+// Above reads the newest entries of each list above a key, in the order of asks; of lists of things, the
+// newest first. What lies above the key and below a page's floor is not in it. It takes one trip; one more
+// as Read does.
+func (w *Windows) Above(ctx context.Context, asks []social.AboveAsk) ([]social.WindowPage, error) {
+	calls, limits := make([]call, len(asks)), make([]social.WindowAsk, len(asks))
+	for i, ask := range asks {
+		calls[i] = w.pageCall(ask.ID, w.order.after(social.MaxID+1), "("+w.order.member(ask.Above), ask.Limit+1)
+		limits[i] = social.WindowAsk{ID: ask.ID, Limit: ask.Limit}
+	}
+	replies, err := w.ask(ctx, "read", calls)
+	if err != nil {
+		return nil, err
+	}
+	pages, aging := w.pages(limits, replies)
+	w.prolong(ctx, aging)
+	return pages, nil
+}
+
+// pageCall asks for at most limit entries between two ends.
+func (w *Windows) pageCall(id int64, from, to string, limit int) call {
+	return call{script: w.store.scripts.page, keys: []string{w.keys.key(id)}, args: []any{string(w.order), w.epoch(), from, to, limit}}
 }
 
 // pages reads pages from replies; aging are the lists to be renewed.
 func (w *Windows) pages(asks []social.WindowAsk, replies []windowReply) (pages []social.WindowPage, aging []int64) {
 	pages = make([]social.WindowPage, len(asks))
 	for i, reply := range replies {
-		if !reply.whole {
-			continue
-		}
-		page := social.WindowPage{State: social.WindowWhole, Floor: reply.floor, Size: int(reply.size), Unfinished: w.unfinished(reply)}
-		for parts := range slices.Chunk(reply.parts, w.order.width()) {
-			page.Entries = append(page.Entries, w.order.entry(parts))
-		}
-		page.Ended = page.Floor == 0 && len(page.Entries) <= asks[i].Limit
-		page.Entries = page.Entries[:min(len(page.Entries), asks[i].Limit)]
-		pages[i] = page
-		if w.aging(reply) {
+		pages[i] = w.toPage(reply, asks[i].Limit)
+		if reply.whole && w.aging(reply) {
 			aging = append(aging, asks[i].ID)
 		}
 	}
 	return pages, aging
+}
+
+// toPage reads a reply that has one entry more than wanted where there is one.
+func (w *Windows) toPage(reply windowReply, limit int) social.WindowPage {
+	if !reply.whole {
+		return social.WindowPage{}
+	}
+	page := social.WindowPage{State: social.WindowWhole, Floor: reply.floor, Size: int(reply.size), Unfinished: w.unfinished(reply)}
+	for parts := range slices.Chunk(reply.parts, w.order.width()) {
+		page.Entries = append(page.Entries, w.order.entry(parts))
+	}
+	page.Ended = page.Floor == 0 && len(page.Entries) <= limit
+	page.Entries = page.Entries[:min(len(page.Entries), limit)]
+	return page
 }
 
 // membersPerCall bounds how long one question holds up the others.
@@ -90,6 +117,16 @@ func together(pieces []social.Members) social.Members {
 		all.Answers = append(all.Answers, piece.Answers...)
 	}
 	return all
+}
+
+// in tells of each list whether a member is in it, as far as the list can tell.
+func (w *Windows) in(ids []int64, member int64) *batch {
+	b := &batch{server: w.server(), keys: w.keys, script: w.store.scripts.in, shared: []any{w.epoch(), w.order.member(member)}, most: 1}
+	if b.server.single {
+		b.most = keysPerCall
+	}
+	b.addAll(ids)
+	return b
 }
 
 // memberAsk asks for some members of a list.
@@ -188,19 +225,23 @@ func (w *Windows) ask(ctx context.Context, what string, calls []call) ([]windowR
 	}
 	replies := make([]windowReply, len(calls))
 	for i, c := range calls {
-		parts, _ := c.reply.([]any)
-		if len(parts) < 4 {
-			continue
-		}
-		floor, _ := parts[0].(string)
-		r := windowReply{whole: true}
-		r.floor, _ = strconv.ParseInt(floor, 10, 64)
-		r.ttl, _ = parts[1].(int64)
-		r.size, _ = parts[2].(int64)
-		r.parts, _ = parts[3].([]any)
-		replies[i] = r
+		replies[i] = readReply(c.reply)
 	}
 	return replies, nil
+}
+
+func readReply(reply any) (r windowReply) {
+	parts, _ := reply.([]any)
+	if len(parts) < 4 {
+		return r
+	}
+	floor, _ := parts[0].(string)
+	r.whole = true
+	r.floor, _ = strconv.ParseInt(floor, 10, 64)
+	r.ttl, _ = parts[1].(int64)
+	r.size, _ = parts[2].(int64)
+	r.parts, _ = parts[3].([]any)
+	return r
 }
 
 // unfinished says that a list ends above the end of what it is built of and has room, more than what

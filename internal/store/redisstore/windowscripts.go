@@ -328,7 +328,8 @@ end
 //	ARGV[1]  the order
 //	ARGV[2]  the index epoch
 //	ARGV[3]  where the range begins
-//	ARGV[4]  how many entries at most
+//	ARGV[4]  where it ends
+//	ARGV[5]  how many entries at most
 //
 // Result: the floor, the time to live in seconds, the number of entries, and members, of players with
 // their scores; nothing when the list is absent, of another epoch or being built.
@@ -338,9 +339,9 @@ local floor = (redis.call('ZRANGE', key, 0, 0)[1] or ''):match('^!' .. ARGV[2] .
 if not floor then return {} end
 local ttl, size = redis.call('TTL', key), redis.call('ZCARD', key) - 1
 if ARGV[1] == 'players' then
-  return {floor, ttl, size, redis.call('ZRANGEBYSCORE', key, ARGV[3], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[4])}
+  return {floor, ttl, size, redis.call('ZRANGEBYSCORE', key, ARGV[3], ARGV[4], 'WITHSCORES', 'LIMIT', 0, ARGV[5])}
 end
-return {floor, ttl, size, redis.call('ZRANGEBYLEX', key, ARGV[3], '+', 'LIMIT', 0, ARGV[4])}
+return {floor, ttl, size, redis.call('ZRANGEBYLEX', key, ARGV[3], ARGV[4], 'LIMIT', 0, ARGV[5])}
 `
 
 // luaScores looks members up in a list that is whole.
@@ -356,4 +357,25 @@ local key = KEYS[1]
 local floor = (redis.call('ZRANGE', key, 0, 0)[1] or ''):match('^!' .. ARGV[1] .. ':(%d+)')
 if not floor then return {} end
 return {floor, redis.call('TTL', key), redis.call('ZCARD', key) - 1, redis.call('ZMSCORE', key, unpack(ARGV, 2))}
+`
+
+// luaIn looks one member up in many lists. In Cluster it is called with one key.
+//
+//	KEYS[i]  a list
+//	ARGV[1]  the index epoch
+//	ARGV[2]  the member
+//
+// Result: for each list 2 when the member is there, 1 when it is not, 0 when the list can't tell: it is
+// absent, of another epoch, being built, or does not hold all there are.
+const luaIn = `
+local out = {}
+for i, key in ipairs(KEYS) do
+  local floor = (redis.call('ZRANGE', key, 0, 0)[1] or ''):match('^!' .. ARGV[1] .. ':(%d+)')
+  if floor and redis.call('ZSCORE', key, ARGV[2]) then
+    out[i] = 2
+  else
+    out[i] = floor == '0' and 1 or 0
+  end
+end
+return out
 `
