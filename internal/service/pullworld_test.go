@@ -87,9 +87,9 @@ func (w *pullWorld) serve(now func() time.Time) {
 		FollowLimit: 1000, FallbackReads: 8,
 	})
 	e := w.Entities
-	w.near = &fanout.Near{Lists: w.Indexes, Simple: e.Players, Details: e.Details, Heads: e.Feeds, Bodies: e.Bodies, Counters: e.Counters}
+	w.near = &fanout.Near{Lists: w.Indexes, Simple: e.Players, Details: e.Details, Heads: e.Feeds, Bodies: e.Bodies, Counters: e.Counters, Logs: c.Logs()}
 	pulls := worldPulls{s, w}
-	w.far = &fanout.FeedFar{Heads: s.Feeds(), Fans: pulls, Pusher: w, Pulled: pulls, Limit: pushLimit}
+	w.far = &fanout.FeedFar{Heads: s.Feeds(), Fans: pulls, Pusher: w, Logs: c.Logs(), Pulled: pulls, Limit: pushLimit}
 }
 
 // RunInline implements Near.
