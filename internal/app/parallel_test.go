@@ -73,7 +73,11 @@ func counts(t *testing.T, p testkit.Player) map[string]int {
 func TestTwoWhoFollowEachOtherAtOnceAreFriends(t *testing.T) {
 	app := testkit.Start(t, testkit.NewStores(t))
 	two := app.SignUpAll(t, "two", 2)
-	for range 200 {
+	rounds := 200
+	if testing.Short() {
+		rounds = 40
+	}
+	for range rounds {
 		followed := parallel(t, 2, func(i int) (testkit.Payload, error) { return two[i].Follow(two[1-i]) })
 		require.Equal(t, map[string]int{"": 2}, codes(followed))
 		for _, p := range two {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -158,24 +159,26 @@ func TestReadsInPlaceOfRedisWaitForTheirTurn(t *testing.T) {
 				},
 				Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 			})
-			gate := s.Home.lists.gate
-			leave, err := gate.enter(t.Context())
-			require.NoError(t, err)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-			defer cancel()
-			err = c.read(ctx, s)
-			leave()
-			if !c.waits {
+			synctest.Test(t, func(t *testing.T) {
+				gate := s.Home.lists.gate
+				leave, err := gate.enter(t.Context())
 				require.NoError(t, err)
-				assert.Equal(t, 1, store.asked)
-				assert.NotContains(t, observer.lacking, true)
-				return
-			}
-			assert.Equal(t, social.CodeUnavailable, social.CodeOf(err))
-			assert.Zero(t, store.asked, "nobody else is let in")
-			require.NoError(t, c.read(t.Context(), s))
-			assert.Positive(t, store.asked, "as soon as there is room, it goes on")
-			assert.NotContains(t, observer.lacking, false)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+				defer cancel()
+				err = c.read(ctx, s)
+				leave()
+				if !c.waits {
+					require.NoError(t, err)
+					assert.Equal(t, 1, store.asked)
+					assert.NotContains(t, observer.lacking, true)
+					return
+				}
+				assert.Equal(t, social.CodeUnavailable, social.CodeOf(err))
+				assert.Zero(t, store.asked, "nobody else is let in")
+				require.NoError(t, c.read(t.Context(), s))
+				assert.Positive(t, store.asked, "as soon as there is room, it goes on")
+				assert.NotContains(t, observer.lacking, false)
+			})
 		})
 	}
 }
