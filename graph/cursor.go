@@ -32,6 +32,7 @@ const (
 	listBlocked
 	listMuted
 	listLikedFeeds
+	listReports
 )
 
 // list names one list: its kind, whose it is, and, where the order is the viewer's own, for whom.

@@ -122,13 +122,13 @@ func (h homeEvents) event(ctx context.Context, cursor string, entry social.LiveE
 	if !ok {
 		return nil, nil
 	}
-	switch removed := found.Feed.Deleted; {
-	case entry.Kind == social.LiveFeedRemoved:
+	switch removed := found.Feed.GoneFor(h.viewer); {
+	case entry.Kind == social.LiveFeedRemoved && removed:
 		return &model.FeedRemoved{Cursor: cursor, FeedID: id.String()}, nil
 	case entry.Kind == social.LiveFeedAdded && !removed:
 		edge := h.feedEdge(list{kind: listHome, owner: int64(h.viewer.Player)}, found)
 		return &model.FeedAdded{Cursor: cursor, Edge: edge}, nil
-	case entry.Kind == social.LiveFeedEdited && !removed:
+	case entry.Kind != social.LiveFeedAdded && !removed:
 		return &model.FeedEdited{Cursor: cursor, Feed: found.Feed}, nil
 	}
 	return nil, nil

@@ -17,7 +17,7 @@ func (r subscriptionResolver) FeedUpdated(ctx context.Context, feedID string) (<
 	if err != nil {
 		return nil, err
 	}
-	if feed == nil || feed.Deleted {
+	if feed == nil || feed.GoneFor(f.viewer) {
 		return nil, social.NotFound()
 	}
 	return stream[model.FeedEvent]{
@@ -49,12 +49,12 @@ func (f *feedEvents) event(ctx context.Context, cursor string, entry social.Live
 	if feed == nil {
 		return nil, social.NotFound()
 	}
-	switch {
-	case entry.Kind == social.LiveFeedRemoved:
+	switch gone := feed.GoneFor(f.viewer); {
+	case entry.Kind == social.LiveFeedRemoved && gone:
 		return &model.FeedRemoved{Cursor: cursor, FeedID: f.id.String()}, nil
-	case feed.Deleted:
+	case gone:
 		return nil, nil
-	case entry.Kind == social.LiveFeedEdited:
+	case entry.Kind == social.LiveFeedEdited || entry.Kind == social.LiveFeedRemoved:
 		return &model.FeedEdited{Cursor: cursor, Feed: feed}, nil
 	case entry.Kind == social.LiveCounters:
 		return f.counters(ctx, cursor)

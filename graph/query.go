@@ -66,6 +66,11 @@ func nodeLoad(id string) (nodeLoader, error) {
 		return func(ctx context.Context, l *loader.Loaders) (model.Node, error) {
 			return node(l.Comments.Load(ctx, key))
 		}, err
+	case social.KindReport:
+		key, err := social.ParseReportID(id)
+		return func(ctx context.Context, l *loader.Loaders) (model.Node, error) {
+			return node(l.Reports.Load(ctx, key))
+		}, err
 	case social.KindLike:
 		key, err := social.ParseLikeKey(id)
 		return func(ctx context.Context, l *loader.Loaders) (model.Node, error) { return node(l.Likes.Load(ctx, key)) }, err

@@ -21,6 +21,8 @@ type Accounts interface {
 	LogIn(ctx context.Context, name, password string) (auth.Login, error)
 	Refresh(ctx context.Context, refreshToken string) (auth.Login, error)
 	LogOut(ctx context.Context, viewer social.Viewer) error
+	Suspend(ctx context.Context, viewer social.Viewer, player social.PlayerID) error
+	Reinstate(ctx context.Context, viewer social.Viewer, player social.PlayerID) error
 }
 
 // Live is the live delivery of events.
@@ -85,6 +87,9 @@ func (r *Resolver) PlayerEdge() generated.PlayerEdgeResolver { return playerEdge
 
 // Query implements generated.ResolverRoot.
 func (r *Resolver) Query() generated.QueryResolver { return queryResolver{r} }
+
+// Report implements generated.ResolverRoot.
+func (r *Resolver) Report() generated.ReportResolver { return reportResolver{} }
 
 // Session implements generated.ResolverRoot.
 func (r *Resolver) Session() generated.SessionResolver { return sessionResolver{} }

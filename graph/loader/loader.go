@@ -35,6 +35,9 @@ type Loaders struct {
 	Liked      *Loader[social.FeedID, bool]
 	Contents   *Loader[*social.Feed, string]
 	Likes      *Loader[social.LikeKey, *social.Like]
+	Reports    *Loader[social.ReportID, *social.Report]
+	// Reported are the things that reports name, whoever may see them: only reports lead there.
+	Reported *Loader[social.Target, any]
 	Likers     *Loader[service.LikersAsk, service.LikersPage]
 	LikeFriend *Loader[social.FeedID, int]
 	Comments   *Loader[social.CommentID, *social.Comment]
@@ -96,6 +99,16 @@ func (l *Loaders) withPeople(s *service.Services, viewer social.Viewer) {
 			return nil, err
 		}
 		return s.Players.Details(ctx, ids, relations)
+	})
+	l.Reports = newLoader(func(ctx context.Context, ids []social.ReportID) (map[social.ReportID]*social.Report, error) {
+		return s.Moderation.ByIDs(ctx, viewer, ids)
+	})
+	l.Reported = newLoader(func(ctx context.Context, targets []social.Target) (map[social.Target]any, error) {
+		content, err := s.Moderation.Content(ctx, viewer, targets)
+		if err != nil {
+			return nil, err
+		}
+		return l.reported(ctx, content), nil
 	})
 	l.Comments = newLoader(func(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
 		found, people, err := s.Comments.ByIDs(ctx, viewer, ids)

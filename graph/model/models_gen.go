@@ -346,6 +346,52 @@ type RefreshSessionInput struct {
 	RefreshToken string `json:"refreshToken"`
 }
 
+// A page of reports.
+type ReportConnection struct {
+	// The reports with their cursors.
+	Edges []*ReportEdge `json:"edges"`
+	// The reports alone.
+	Nodes []*social.Report `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// What to report.
+type ReportContentInput struct {
+	// A feed, comment, message or player.
+	ID string `json:"id"`
+	// Why, 1 to 1,000 characters.
+	Reason string `json:"reason"`
+}
+
+// What came of reporting something.
+type ReportContentPayload struct {
+	// What went wrong.
+	UserErrors []*social.Error `json:"userErrors"`
+}
+
+// A report in a list.
+type ReportEdge struct {
+	// The place of this edge.
+	Cursor string `json:"cursor"`
+	// The report.
+	Node *social.Report `json:"node"`
+}
+
+// What came of closing a report.
+type ReportPayload struct {
+	// The report; null where something went wrong.
+	Report *social.Report `json:"report,omitempty"`
+	// What went wrong.
+	UserErrors []*social.Error `json:"userErrors"`
+}
+
+// Which report.
+type ResolveReportInput struct {
+	// The report.
+	ReportID string `json:"reportId"`
+}
+
 // A new message.
 type SendMessageInput struct {
 	// The player who receives it.

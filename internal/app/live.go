@@ -35,13 +35,15 @@ func (a *App) farStages(b *base, cache *redisstore.Store, limit int, registry *p
 		}),
 	}
 	registry.MustRegister(push.pushes, push.appends)
+	feeds := &fanout.FeedFar{
+		Heads: b.store.Feeds(), Fans: b.store, Pusher: push, Logs: logs,
+		Pulled: &pulled{a: a, Store: b.store, Logs: logs, lists: cache.Pulls()}, Limit: limit,
+	}
 	return map[social.EventKind]outbox.FarHandler{
 		social.EventConversation: &fanout.InboxFar{Messages: b.store.Messages(), Logs: logs},
+		social.EventFeed:         feeds,
+		social.EventFeedShown:    feeds,
 		social.EventComment:      &fanout.CommentFar{Comments: b.store.Comments(), Logs: logs},
-		social.EventFeed: &fanout.FeedFar{
-			Heads: b.store.Feeds(), Fans: b.store, Pusher: push, Logs: logs,
-			Pulled: &pulled{a: a, Store: b.store, Logs: logs, lists: cache.Pulls()}, Limit: limit,
-		},
 	}
 }
 

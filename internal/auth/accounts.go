@@ -27,6 +27,10 @@ type Store interface {
 	Standing(ctx context.Context, player social.PlayerID) (social.Standing, error)
 	// SetRole writes a player's role and the change; false when there is no such player.
 	SetRole(ctx context.Context, role social.AccessChange) (bool, error)
+	// SetSuspended writes whether a player is suspended, unless that is so already, ends the player's sessions
+	// where he is, and writes the change; found is false when there is no such player, forbidden true when his
+	// role is not below the given one.
+	SetSuspended(ctx context.Context, change social.AccessChange, below social.Role) (found, forbidden bool, err error)
 	// CreateSession notes a login.
 	CreateSession(ctx context.Context, session social.NewSession) error
 	// RotateRefresh uses up the token with the hash and adds next to its session, whose end moves to

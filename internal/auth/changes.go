@@ -27,8 +27,8 @@ type ChangeStore interface {
 	AccessChanges(ctx context.Context, from time.Time, after *social.AccessChange, limit int) ([]social.AccessChange, error)
 }
 
-// Changes knows the sessions that ended and the roles that changed within the life of an access
-// token. It holds no more than those: logging out takes a login, which takes a password hash, so they
+// Changes knows the sessions that ended, and the roles and suspensions that changed, within the life of an
+// access token. It holds no more than those: logging out takes a login, which takes a password hash, so they
 // are some ten thousand at most.
 type Changes struct {
 	store ChangeStore
@@ -41,6 +41,15 @@ type Changes struct {
 	mu    sync.RWMutex
 	ended map[social.SessionID]time.Time // the values are when they may be forgotten
 	roles map[social.PlayerID]changedRole
+	// suspensions are of players who were suspended or reinstated.
+	suspensions map[social.PlayerID]suspension
+}
+
+// suspension says whether a player is suspended, and that all sessions up to one are over.
+type suspension struct {
+	suspended bool
+	cut       social.SessionID
+	forget    time.Time
 }
 
 type changedRole struct {
@@ -53,6 +62,7 @@ func NewChanges(store ChangeStore, now func() time.Time, log *slog.Logger) *Chan
 	return &Changes{
 		store: store, now: now, log: log,
 		ended: map[social.SessionID]time.Time{}, roles: map[social.PlayerID]changedRole{},
+		suspensions: map[social.PlayerID]suspension{},
 	}
 }
 
@@ -117,6 +127,9 @@ func (c *Changes) note(page []social.AccessChange) {
 		case social.AccessRole:
 			// All rows of a player hold the role that the player had when they were read.
 			c.roles[change.Player] = changedRole{role: change.Role, forget: forget}
+		case social.AccessSuspension:
+			cut := max(change.Session, c.suspensions[change.Player].cut)
+			c.suspensions[change.Player] = suspension{suspended: change.Suspended, cut: cut, forget: forget}
 		}
 	}
 }
@@ -134,6 +147,11 @@ func (c *Changes) forget(now time.Time) {
 			delete(c.roles, player)
 		}
 	}
+	for player, of := range c.suspensions {
+		if of.forget.Before(now) {
+			delete(c.suspensions, player)
+		}
+	}
 }
 
 // apply gives the viewer the present role; UNAUTHENTICATED when the session is over.
@@ -141,6 +159,9 @@ func (c *Changes) apply(v social.Viewer) (social.Viewer, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if _, over := c.ended[v.Session]; over {
+		return social.Viewer{}, unauthenticated(errEnded)
+	}
+	if of := c.suspensions[v.Player]; of.suspended || v.Session != 0 && v.Session <= of.cut {
 		return social.Viewer{}, unauthenticated(errEnded)
 	}
 	if changed, ok := c.roles[v.Player]; ok {

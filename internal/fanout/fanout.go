@@ -58,7 +58,7 @@ func (n *Near) Near(ctx context.Context, events []social.Event) error {
 		case social.EventPlayer:
 			simple.add(social.PlayerID(e.Subject))
 			details.add(social.PlayerID(e.Subject))
-		case social.EventFeed:
+		case social.EventFeed, social.EventFeedShown:
 			heads.add(social.FeedID(e.Subject))
 			counters.add(social.FeedID(e.Subject))
 			details.add(e.Actor)
@@ -101,7 +101,7 @@ func (n *Near) Near(ctx context.Context, events []social.Event) error {
 // list settles the lists that an event's subject is in.
 func (n *Near) list(ctx context.Context, e social.Event) error {
 	switch e.Kind {
-	case social.EventFeed:
+	case social.EventFeed, social.EventFeedShown:
 		return n.Lists.Feed(ctx, social.FeedID(e.Subject))
 	case social.EventEdge:
 		return n.Lists.Edge(ctx, social.PlayerID(e.Subject), social.PlayerID(e.Object))

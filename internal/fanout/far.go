@@ -138,8 +138,10 @@ func liveEntry(event social.Event, head *social.Feed) (social.LiveEntry, bool) {
 	switch {
 	case made:
 		entry.Kind, entry.Version = social.LiveFeedAdded, event.Object
-	case head.Deleted:
+	case head.Deleted || head.Hidden:
 		entry.Kind = social.LiveFeedRemoved
+	case event.Kind == social.EventFeedShown:
+		entry.Kind = social.LiveFeedAdded
 	}
 	return entry, !made || !head.Deleted
 }

@@ -51,6 +51,7 @@ func TestWhoeverListensToAFeedIsTold(t *testing.T) {
 		{name: "a new feed", event: social.Event{Kind: social.EventFeed, Actor: author, Subject: 30, Object: 30}, feed: &social.Feed{Version: 30}},
 		{name: "an edit", event: edit, feed: &social.Feed{Version: 31}, written: []string{"2/30 e30.31"}},
 		{name: "a deletion", event: edit, feed: &social.Feed{Version: 31, Deleted: true}, written: []string{"2/30 r30.31"}},
+		{name: "a hiding", event: edit, feed: &social.Feed{Version: 31, Hidden: true}, written: []string{"2/30 r30.31"}},
 		{name: "a replayed edit", event: social.Event{Kind: social.EventFeed, Actor: author, Subject: 30, Object: 31, Replay: true}, feed: &social.Feed{Version: 31}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

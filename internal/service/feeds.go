@@ -33,14 +33,14 @@ func (f *Feeds) Visible(ctx context.Context, viewer social.Viewer, ids []social.
 	return heads, unseen(ctx, f.relations, viewer, heads, (*social.Feed).Guard)
 }
 
-// Live reads a feed as the viewer may see it now; nil when there is none. A tombstone is judged as the feed
-// that it was, so that who could see a feed can be told that it is gone.
+// Live reads a feed as the viewer may see it now; nil when there is none. A tombstone or a hidden feed is
+// judged as the feed that it was, so that who could see a feed can be told that it is gone.
 func (f *Feeds) Live(ctx context.Context, viewer social.Viewer, id social.FeedID) (*social.Feed, error) {
 	heads, err := f.heads.Get(ctx, []social.FeedID{id})
 	if err != nil {
 		return nil, err
 	}
-	err = unseen(ctx, f.relations, viewer, heads, (*social.Feed).Guard)
+	err = unseen(ctx, f.relations, viewer, heads, (*social.Feed).GuardBefore)
 	return heads[id], err
 }
 

@@ -111,7 +111,7 @@ func (p *homePage) add(ctx context.Context, ids []social.FeedID) error {
 		return err
 	}
 	for _, e := range entries {
-		if onHome(p.viewer, e.Feed, e.Relation) {
+		if onHome(p.viewer, e.Feed.Guard(), e.Relation) {
 			e.Reason = homeReason(p.viewer, e.Feed)
 			p.entries = append(p.entries, e)
 		}
@@ -121,8 +121,8 @@ func (p *homePage) add(ctx context.Context, ids []social.FeedID) error {
 
 // onHome says whether a feed belongs on the viewer's home page: the viewer's own, and those of followed
 // players whom the viewer has not muted, as far as the viewer may see them.
-func onHome(viewer social.Viewer, head *social.Feed, relation social.Relation) bool {
-	return (head.AuthorID == viewer.Player || relation.Following && !relation.Muted) && head.Guard().VisibleTo(viewer, relation)
+func onHome(viewer social.Viewer, feed social.Guard, relation social.Relation) bool {
+	return (feed.Author == viewer.Player || relation.Following && !relation.Muted) && feed.VisibleTo(viewer, relation)
 }
 
 func homeReason(viewer social.Viewer, head *social.Feed) social.FeedReason {
@@ -133,8 +133,8 @@ func homeReason(viewer social.Viewer, head *social.Feed) social.FeedReason {
 }
 
 // Live tells which of the feeds belong on the viewer's home page now: the viewer's own, and those of followed
-// players that the viewer may see. Tombstones are judged as the feeds that they were, so that who could see a
-// feed can be told that it is gone. Counters are not read.
+// players that the viewer may see. Tombstones and hidden feeds are judged as the feeds that they were, so that who
+// could see a feed can be told that it is gone. Counters are not read.
 func (h *Home) Live(ctx context.Context, viewer social.Viewer, ids []social.FeedID) (map[social.FeedID]FeedEntry, error) {
 	heads, err := h.feeds.heads.Get(ctx, ids)
 	if err != nil {
@@ -152,7 +152,7 @@ func (h *Home) Live(ctx context.Context, viewer social.Viewer, ids []social.Feed
 	}
 	entries := make(map[social.FeedID]FeedEntry, len(heads))
 	for id, head := range heads {
-		if onHome(viewer, head, relations[head.AuthorID]) {
+		if onHome(viewer, head.GuardBefore(), relations[head.AuthorID]) {
 			entries[id] = FeedEntry{Feed: head, Reason: homeReason(viewer, head)}
 		}
 	}

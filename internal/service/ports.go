@@ -123,6 +123,7 @@ type Tx interface {
 	LikeTx
 	CommentTx
 	MessageTx
+	ReportTx
 	// Append writes an event of the outbox, claimed by this process for its inline near stage.
 	Append(ctx context.Context, event social.Event) error
 	// Remember notes the result of an operation under an idempotency key. When the key is taken it
@@ -163,6 +164,9 @@ type FeedTx interface {
 	LockFeed(ctx context.Context, id social.FeedID) (*social.Feed, error)
 	// SaveText writes a locked feed's excerpt, wholeness, time of edit, version and body.
 	SaveText(ctx context.Context, feed social.Feed, content string) error
+	// SetHidden hides a locked feed and its counters, or shows them again, and lifts the versions of both at
+	// least to version.
+	SetHidden(ctx context.Context, id social.FeedID, hidden bool, version int64) error
 	// MarkDeleted makes a locked feed and its counters tombstones and removes its body.
 	MarkDeleted(ctx context.Context, id social.FeedID, version int64) error
 }
@@ -217,6 +221,22 @@ type MessageTx interface {
 	DeleteMessages(ctx context.Context, ids []social.MessageID) error
 	// InsertReadMark notes that messages were read.
 	InsertReadMark(ctx context.Context, mark social.ReadMark) error
+}
+
+// ReportTx writes reports.
+type ReportTx interface {
+	// InsertReport writes a report, unless its reporter has an open one of the same thing.
+	InsertReport(ctx context.Context, report social.Report) error
+	// CloseReport closes a report, if it is open.
+	CloseReport(ctx context.Context, id social.ReportID, by social.PlayerID) error
+}
+
+// ReportStore reads reports.
+type ReportStore interface {
+	// Reports lists reports, newest first.
+	Reports(ctx context.Context, below int64, limit int) ([]*social.Report, error)
+	// ReportsByIDs reads reports; unknown ones are absent.
+	ReportsByIDs(ctx context.Context, ids []social.ReportID) (map[social.ReportID]*social.Report, error)
 }
 
 // PlayerStore reads players.

@@ -38,6 +38,7 @@ type Lists interface {
 	FeedStore
 	LikeStore
 	CommentStore
+	ReportStore
 	MessageStore
 }
 
@@ -93,8 +94,10 @@ type Services struct {
 	Home      *Home
 	Likes     *Likes
 	Comments  *Comments
-	Messages  *Messages
-	Indexes   *Indexes
+	// Moderation is for moderators, and for what players report to them.
+	Moderation *Moderation
+	Messages   *Messages
+	Indexes    *Indexes
 	// Build builds windows that were found absent, until its context ends. Run several of it.
 	Build func(context.Context)
 }
@@ -114,15 +117,16 @@ func New(d Deps) *Services {
 	comments := &Comments{writer: w, store: d.Lists, feeds: feeds, lists: lists, comments: e.Comments, now: d.Now}
 	messages := &Messages{writer: w, store: d.Lists, relations: relations, lists: lists, messages: e.Messages, now: d.Now, log: d.Log}
 	return &Services{
-		Entities:  e,
-		Players:   players,
-		Relations: relations,
-		Feeds:     feeds,
-		Home:      &Home{store: d.Lists, feeds: feeds, lists: lists, observe: d.Observe},
-		Likes:     &Likes{writer: w, store: d.Lists, feeds: feeds, lists: lists, cache: d.Caches.Pages},
-		Comments:  comments,
-		Messages:  messages,
-		Indexes:   &Indexes{lists: lists, feeds: feeds, comments: comments, messages: messages},
-		Build:     lists.work,
+		Entities:   e,
+		Players:    players,
+		Relations:  relations,
+		Feeds:      feeds,
+		Home:       &Home{store: d.Lists, feeds: feeds, lists: lists, observe: d.Observe},
+		Likes:      &Likes{writer: w, store: d.Lists, feeds: feeds, lists: lists, cache: d.Caches.Pages},
+		Comments:   comments,
+		Moderation: &Moderation{writer: w, store: d.Lists, feeds: feeds, comments: comments, messages: messages},
+		Messages:   messages,
+		Indexes:    &Indexes{lists: lists, feeds: feeds, comments: comments, messages: messages},
+		Build:      lists.work,
 	}
 }

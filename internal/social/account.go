@@ -85,6 +85,8 @@ const (
 	AccessEnded AccessKind = 1
 	// AccessRole: the player's role changed.
 	AccessRole AccessKind = 2
+	// AccessSuspension: the player was suspended, which ended all sessions up to Session, or reinstated.
+	AccessSuspension AccessKind = 3
 )
 
 // AccessChange is what must be known of access tokens that have not expired yet.
@@ -93,7 +95,8 @@ type AccessChange struct {
 	Kind    AccessKind
 	Player  PlayerID
 	Session SessionID
-	// Role is, when read, the player's role at that moment.
-	Role Role
-	At   time.Time
+	// Role and Suspended are, when read, the player's at that moment.
+	Role      Role
+	Suspended bool
+	At        time.Time
 }

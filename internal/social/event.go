@@ -23,6 +23,8 @@ const (
 	// EventTimelines: the timelines of the players Subject to Object that are there are to be built anew.
 	// Nobody acts.
 	EventTimelines EventKind = 7
+	// EventFeedShown: the feed Subject was hidden and no longer is, which gave it the version Object.
+	EventFeedShown EventKind = 24
 )
 
 // String is the kind's name, for logs and metrics.
@@ -42,6 +44,8 @@ func (k EventKind) String() string {
 		return "conversation"
 	case EventTimelines:
 		return "timelines"
+	case EventFeedShown:
+		return "feed shown"
 	}
 	return "unknown"
 }

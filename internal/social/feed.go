@@ -99,8 +99,16 @@ type Feed struct {
 	Version int64
 }
 
-// Guard is what decides who may see the feed, or might have seen it before it was deleted.
+// Guard is what decides who may see the feed.
 func (f *Feed) Guard() Guard { return Guard{f.AuthorID, f.Visibility, f.Hidden} }
+
+// GuardBefore is what decided who might see the feed before it was deleted or hidden.
+func (f *Feed) GuardBefore() Guard { return Guard{Author: f.AuthorID, Visibility: f.Visibility} }
+
+// GoneFor says that the viewer, who might have seen the feed before, can't now: it is deleted, or hidden.
+func (f *Feed) GoneFor(viewer Viewer) bool {
+	return f.Deleted || f.Hidden && f.AuthorID != viewer.Player && !viewer.SeesHidden()
+}
 
 // CreatedAt says when the feed was made.
 func (f *Feed) CreatedAt() time.Time { return f.ID.Time() }

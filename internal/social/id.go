@@ -88,6 +88,7 @@ const (
 	KindComment      = "comment"
 	KindLike         = "like"
 	KindMessage      = "message"
+	KindReport       = "report"
 	KindConversation = "conversation"
 )
 

@@ -58,6 +58,17 @@ type Viewer struct {
 // Anonymous says that nobody is logged in.
 func (v Viewer) Anonymous() bool { return v.Player == 0 }
 
+// RequireRole fails with UNAUTHENTICATED for the anonymous viewer and with FORBIDDEN for one of a lower role.
+func (v Viewer) RequireRole(role Role) error {
+	if err := v.Require(); err != nil {
+		return err
+	}
+	if v.Role < role {
+		return Fail(CodeForbidden, "Your role does not allow this.")
+	}
+	return nil
+}
+
 // SeesHidden says whether the viewer sees what moderators have hidden.
 func (v Viewer) SeesHidden() bool { return v.Role >= RoleModerator }
 

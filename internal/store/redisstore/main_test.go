@@ -111,11 +111,11 @@ func samplePlayer(id social.PlayerID, version int64) *social.Player {
 
 func sampleFeed(id social.FeedID, version int64) *social.Feed {
 	edited := at(1_790_000_000_123)
-	return &social.Feed{ID: id, AuthorID: 4711, Visibility: social.Friends, Excerpt: "今天下雨 ☔ rain", EditedAt: &edited, Version: version}
+	return &social.Feed{ID: id, AuthorID: 4711, Visibility: social.Friends, Hidden: true, Excerpt: "今天下雨 ☔ rain", EditedAt: &edited, Version: version}
 }
 
 func sampleCounters(id social.FeedID, version int64) *social.FeedCounters {
-	return &social.FeedCounters{FeedID: id, AuthorID: 4711, Visibility: social.Public, Likes: 1234, Comments: 56, Heads: 7, Views: 78901, Version: version}
+	return &social.FeedCounters{FeedID: id, AuthorID: 4711, Visibility: social.Public, Hidden: true, Likes: 1234, Comments: 56, Heads: 7, Views: 78901, Version: version}
 }
 
 func sampleDetail(id social.PlayerID, version int64) *social.PlayerDetail {

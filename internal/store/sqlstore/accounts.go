@@ -156,6 +156,35 @@ func (s *Store) SetRole(ctx context.Context, role social.AccessChange) (found bo
 	return found, wrap(err, "set a role")
 }
 
+// SetSuspended writes whether a player is suspended, unless that is so already, ends the player's sessions where he
+// is, and writes the change. Found is false when there is no such player, forbidden true when his role is not below
+// the given one.
+func (s *Store) SetSuspended(ctx context.Context, change social.AccessChange, below social.Role) (found, forbidden bool, err error) {
+	err = s.InTx(ctx, func(tx *Tx) error {
+		lock := clause.Locking{Strength: "UPDATE"}
+		var rows []struct {
+			Role      social.Role
+			Suspended bool
+		}
+		err := tx.with(ctx).Table("players").Clauses(lock).Select("role", "suspended").Where("id = ?", change.Player).Find(&rows).Error
+		found, forbidden = len(rows) > 0, len(rows) > 0 && rows[0].Role >= below
+		if err != nil || !found || forbidden || rows[0].Suspended == change.Suspended {
+			return err
+		}
+		if err := tx.with(ctx).Exec("UPDATE players SET suspended = ? WHERE id = ?", change.Suspended, change.Player).Error; err != nil {
+			return err
+		}
+		if change.Suspended {
+			const end = "UPDATE sessions SET ended_at = ? WHERE player_id = ? AND ended_at IS NULL"
+			if err := tx.with(ctx).Exec(end, milliseconds(&change.At), change.Player).Error; err != nil {
+				return err
+			}
+		}
+		return tx.insertAccessChange(ctx, change)
+	})
+	return found, forbidden, wrap(err, "suspend a player")
+}
+
 func (tx *Tx) insertAccessChange(ctx context.Context, c social.AccessChange) error {
 	return tx.with(ctx).Exec("INSERT INTO access_changes (id, kind, player_id, session_id, role, at_ms) VALUES (?, ?, ?, ?, ?, ?)",
 		c.ID, c.Kind, c.Player, c.Session, c.Role, c.At.UnixMilli()).Error
@@ -169,13 +198,13 @@ func (s *Store) AccessChanges(ctx context.Context, from time.Time, after *social
 		place = *after
 	}
 	at := place.At.UnixMilli()
-	err = query(s.reader(ctx), "SELECT c.id, c.kind, c.player_id, c.session_id, COALESCE(p.role, c.role), c.at_ms FROM access_changes c"+
+	err = query(s.reader(ctx), "SELECT c.id, c.kind, c.player_id, c.session_id, COALESCE(p.role, c.role), COALESCE(p.suspended, 0), c.at_ms FROM access_changes c"+
 		" LEFT JOIN players p ON p.id = c.player_id"+
 		" WHERE c.at_ms >= ? AND (c.at_ms > ? OR c.id > ?) ORDER BY c.at_ms, c.id LIMIT ?",
 		[]any{at, at, place.ID, limit}, func(scan scanner) error {
 			var c social.AccessChange
 			var ms int64
-			err := scan(&c.ID, &c.Kind, &c.Player, &c.Session, &c.Role, &ms)
+			err := scan(&c.ID, &c.Kind, &c.Player, &c.Session, &c.Role, &c.Suspended, &ms)
 			c.At = time.UnixMilli(ms)
 			changes = append(changes, c)
 			return err

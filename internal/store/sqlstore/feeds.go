@@ -75,6 +75,19 @@ func (tx *Tx) SaveText(ctx context.Context, feed social.Feed, content string) er
 	return tx.putBody(ctx, feed, content)
 }
 
+// SetHidden hides a locked feed and its counters, or shows them again. Both versions are lifted at least to
+// version.
+func (tx *Tx) SetHidden(ctx context.Context, id social.FeedID, hidden bool, version int64) error {
+	for _, sql := range []string{
+		"UPDATE feeds SET hidden = ?, version = ? WHERE id = ?", "UPDATE feed_counts SET hidden = ?, version = ? WHERE feed_id = ?",
+	} {
+		if err := tx.with(ctx).Exec(sql, hidden, lifted(version), id).Error; err != nil {
+			return fmt.Errorf("hide a feed: %w", err)
+		}
+	}
+	return nil
+}
+
 // MarkDeleted makes a locked feed and its counters tombstones and removes its body. Both versions
 // are lifted at least to version.
 func (tx *Tx) MarkDeleted(ctx context.Context, id social.FeedID, version int64) error {
