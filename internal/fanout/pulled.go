@@ -34,7 +34,7 @@ type way struct {
 // way tells which way a feed goes. It depends on the feed's id and on the first one that is pulled, which
 // never changes, so that it is the same however often and late an event comes: the feed at which the
 // author crossed the limit walks, those before it are pushed even if they were committed after it. Of
-// these a later change is only told to those who listen.
+// these a later change is only told to those who listen. A feed that is shown again, an older one, crosses no limit.
 func (f *FeedFar) way(ctx context.Context, head *social.Feed, entry social.LiveEntry, place []byte) (way, error) {
 	if head.Visibility == social.Private {
 		return way{}, nil
@@ -43,7 +43,7 @@ func (f *FeedFar) way(ctx context.Context, head *social.Feed, entry social.LiveE
 	_, begun := placeOf(toFans, place)
 	var first social.FeedID
 	var err error
-	if made && !begun && !head.Deleted {
+	if made && !begun && !head.Deleted && entry.Version == entry.ID {
 		first, err = f.Pulled.PullAbove(ctx, f.Limit, head.AuthorID, head.ID)
 	} else {
 		first, err = f.Pulled.PulledFrom(ctx, head.AuthorID)
