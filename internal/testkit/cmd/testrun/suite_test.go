@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"circle/internal/testkit/tree"
 )
 
 func TestSortOutFindsWhatTestsNeed(t *testing.T) {
@@ -62,6 +64,9 @@ func TestSortOutFindsWhatTestsNeed(t *testing.T) {
 }
 
 func TestDiscoverSortsThisModule(t *testing.T) {
+	root, err := tree.Root()
+	require.NoError(t, err)
+	t.Chdir(root)
 	r := &run{patterns: []string{everything}}
 	s, err := r.discover(t.Context())
 	require.NoError(t, err)
@@ -70,6 +75,6 @@ func TestDiscoverSortsThisModule(t *testing.T) {
 	require.Contains(t, s.pureFailpoints, "circle/internal/failpoint")
 	require.Contains(t, s.stores, "circle/internal/store/sqlstore")
 	require.Contains(t, s.stores, "circle/internal/store/redisstore")
-	require.Equal(t, []string{wholePackage}, s.whole)
+	require.Contains(t, s.whole, wholePackage)
 	require.NotContains(t, s.pure, "circle/internal/store/sqlstore")
 }
