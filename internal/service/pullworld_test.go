@@ -44,7 +44,11 @@ type pullWorld struct {
 func newPullWorld(t *testing.T, url string) *pullWorld {
 	w := &pullWorld{t: t, clock: time.Now(), next: social.PlayerID(rand.Int64N(1 << 40)), epoch: 1}
 	now := func() time.Time { return w.clock }
-	w.ids = social.NewIDSource(0, now, w.clock.Add(-time.Second), w.clock.Add(time.Hour*1000))
+	ticking := func() time.Time { // so that no id waits for the clock
+		w.clock = w.clock.Add(time.Millisecond)
+		return w.clock
+	}
+	w.ids = social.NewIDSource(0, ticking, w.clock.Add(-time.Second), w.clock.Add(time.Hour*1000))
 	var err error
 	w.store, err = sqlstore.Open(t.Context(), sqlstore.Config{URL: url, Now: now})
 	require.NoError(t, err)
