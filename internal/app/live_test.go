@@ -170,19 +170,29 @@ func TestFeedsOfPulledAuthorsComeLive(t *testing.T) {
 }
 
 func TestLiveFeedsComeWithinASecond(t *testing.T) {
-	one, two := twoServers(t)
-	author, fan := one.SignUp(t, "author"), one.SignUp(t, "fan")
-	testkit.Must(t)(fan.Follow(author))
-	h := listen(t, fan.On(two), nil)
-	lags := make([]time.Duration, 9)
-	for i := range lags {
-		feed := author.MustPost(t, fmt.Sprint(i), "PUBLIC")
-		posted := time.Now()
-		h.added(t, feed)
-		lags[i] = time.Since(posted)
+	one, two := twoServers(t, "CIRCLE_FANOUT_PUSH_LIMIT=1")
+	for _, c := range []struct {
+		name string
+		fans int
+	}{{"pushed", 1}, {"pulled", 2}} {
+		t.Run(c.name, func(t *testing.T) {
+			author, fans := one.SignUp(t, c.name), one.SignUpAll(t, c.name+" fan", c.fans)
+			for _, fan := range fans {
+				testkit.Must(t)(fan.Follow(author))
+			}
+			h := listen(t, fans[0].On(two), nil)
+			lags := make([]time.Duration, 9)
+			for i := range lags {
+				feed := author.MustPost(t, fmt.Sprint(i), "PUBLIC")
+				posted := time.Now()
+				h.added(t, feed)
+				lags[i] = time.Since(posted)
+			}
+			slices.Sort(lags)
+			t.Log("it took", lags)
+			require.Less(t, lags[len(lags)/2], time.Second)
+		})
 	}
-	slices.Sort(lags)
-	require.Less(t, lags[len(lags)/2], time.Second, "%v", lags)
 }
 
 func TestWhatWasMissedLiveComesWithSince(t *testing.T) {
