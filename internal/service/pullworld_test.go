@@ -20,11 +20,17 @@ import (
 // pushLimit is above how many fans authors are pulled in a pullWorld.
 const pushLimit = 2
 
+// testingT is what testing and rapid have in common.
+type testingT interface {
+	require.TestingT
+	Context() context.Context
+}
+
 // pullWorld is the services on real stores with a clock of their own. What follows from mutations is run by
 // the test: near stages inline, far stages and builds when it says so. So each step can be met by others.
 type pullWorld struct {
 	*Services
-	t     *testing.T
+	t     testingT
 	store *sqlstore.Store
 	cache *redisstore.Store
 	near  *fanout.Near
