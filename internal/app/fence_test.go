@@ -22,6 +22,9 @@ import (
 // madeGood is how soon after a fault's end everything is right again.
 const madeGood = 5 * time.Second
 
+// pullSoon has authors of two fans pulled, so that pages are merged from more lists than one.
+const pullSoon = "CIRCLE_FANOUT_PUSH_LIMIT=1"
+
 // past is a circle whose Redis can be brought back in time: two servers that reach it through an
 // address behind which another can be put.
 type past struct {
@@ -51,7 +54,7 @@ func newPast(t *testing.T) *past {
 	t.Cleanup(func() { require.NoError(t, p.client.Close()) })
 	p.stores = testkit.NewStores(t)
 	p.stores.RedisURL = "redis://" + p.proxy.Addr() + "/0"
-	p.apps = []*testkit.App{testkit.Start(t, p.stores), testkit.Start(t, p.stores)}
+	p.apps = []*testkit.App{testkit.Start(t, p.stores, pullSoon), testkit.Start(t, p.stores, pullSoon)}
 	p.players = busyCircle(t, p.apps[0])
 	p.feed, p.gone = p.players[0].MustPost(t, "before", "PUBLIC"), p.players[0].MustPost(t, "to be deleted", "PUBLIC")
 	for _, app := range p.apps {
@@ -206,7 +209,7 @@ func TestRedisThatWentBackInTimeIsMadeGood(t *testing.T) {
 			}
 			require.NoError(t, p.primary.RestartFrom(ctx, saved))
 			for i := range p.apps {
-				p.apps[i] = testkit.Start(t, p.stores)
+				p.apps[i] = testkit.Start(t, p.stores, pullSoon)
 			}
 			return want
 		}},

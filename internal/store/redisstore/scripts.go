@@ -166,6 +166,14 @@ func newScripts(plain bool) scripts {
 		}
 		return redis.NewScript("#!lua flags=no-writes" + source)
 	}
+	// asking is for what only reads and must be known by a primary: what follows another refuses it as if
+	// it wrote, while one that is full does not.
+	asking := func(source string) *redis.Script {
+		if plain {
+			return redis.NewScript(source)
+		}
+		return redis.NewScript("#!lua flags=allow-oom" + source)
+	}
 	return scripts{
 		reserveString: writing(luaReserveString),
 		reserveField:  writing(luaReserveField),
@@ -185,9 +193,9 @@ func newScripts(plain bool) scripts {
 		renew:         writing(luaRenew),
 		raiseFence:    writing(luaRaiseFence),
 		pull:          writing(luaPull),
-		in:            reading(luaIn),
+		in:            asking(luaIn),
 		listen:        writing(luaListen),
-		listeners:     reading(luaListeners),
+		listeners:     asking(luaListeners),
 		home:          reading(luaHome),
 		page:          reading(luaPage),
 		scores:        reading(luaScores),
