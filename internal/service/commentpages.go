@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 
 	"circle/internal/social"
 )
@@ -15,62 +16,35 @@ type CommentsAsk struct {
 }
 
 // Pages reads pages of comments of feeds that were read as visible, and of answers to comments that were, oldest
-// first, with their authors. All are read together:
-// from the windows as far as these reach, where what is dropped is replaced by what follows it, and from
-// the relational store beyond and where there are none.
+// first, with their authors.
 func (c *Comments) Pages(ctx context.Context, viewer social.Viewer, asks []CommentsAsk) (map[CommentsAsk]social.Page[*social.Comment], social.People, error) {
-	p := &commentPages{Comments: c, viewer: viewer}
+	var pages []*commentPage
 	for _, ask := range unique(asks) {
-		p.open = append(p.open, &commentPage{ask: ask, after: ask.After, want: ask.First + 1})
+		pages = append(pages, &commentPage{ask: ask, after: ask.After, want: ask.First + 1})
 	}
-	all := p.open
-	for round := 0; round < refills && len(p.open) > 0; round++ {
-		if err := p.fromWindows(ctx); err != nil {
-			return nil, p.people, err
-		}
+	source := &commentPages{Comments: c, viewer: viewer}
+	if err := fillPages(ctx, source, c.lists.gate, pages); err != nil {
+		return nil, source.people, err
 	}
-	p.open = append(p.cold, p.open...)
-	for len(p.open) > 0 {
-		if err := p.fromStore(ctx); err != nil {
-			return nil, p.people, err
-		}
-	}
-	pages := make(map[CommentsAsk]social.Page[*social.Comment], len(all))
-	for _, page := range all {
-		pages[page.ask] = social.Cut(page.comments, page.ask.First)
-	}
-	return pages, p.people, nil
+	return cutPages(pages, func(ask CommentsAsk) int { return ask.First }), source.people, nil
 }
 
-// commentPage is a page of comments while it is put together.
-type commentPage struct {
-	ask      CommentsAsk
-	comments []*social.Comment
-	// after is the id behind which the page goes on, want how many comments it takes in all.
-	after int64
-	want  int
-}
+type commentPage = listPage[CommentsAsk, *social.Comment]
 
-func (p *commentPage) missing() int { return p.want - len(p.comments) }
-
-// commentPages are several pages while they are put together.
+// commentPages is the source of pages of comments.
 type commentPages struct {
 	*Comments
 	viewer social.Viewer
 	people social.People
-	// open are the pages that lack comments, cold those whose windows have no more to give.
-	open, cold []*commentPage
-	// lacking says that Redis has not all of the windows, so that the relational store stands in for them.
-	lacking bool
 }
 
-// fromWindows reads a piece of each open page's window, in one trip for each of the two kinds of lists.
-func (p *commentPages) fromWindows(ctx context.Context) error {
-	read := make([]social.WindowPage, len(p.open))
+// fromWindows takes one trip for each of the two kinds of lists.
+func (p *commentPages) fromWindows(ctx context.Context, pages []*commentPage) ([]social.WindowPage, error) {
+	read := make([]social.WindowPage, len(pages))
 	for _, heads := range []bool{true, false} {
 		var asks []social.WindowAsk
 		var places []int
-		for i, page := range p.open {
+		for i, page := range pages {
 			if (page.ask.Head == 0) == heads {
 				asks = append(asks, social.WindowAsk{ID: p.lists.threadList(page.ask.Thread), After: page.after, Limit: page.missing()})
 				places = append(places, i)
@@ -81,79 +55,31 @@ func (p *commentPages) fromWindows(ctx context.Context) error {
 		}
 		found, err := p.lists.threads(heads).Read(ctx, asks)
 		if err != nil {
-			p.lacking = true
-			p.cold, p.open = append(p.cold, p.open...), nil
-			return ctx.Err()
+			return nil, err
 		}
 		for i, place := range places {
 			read[place] = found[i]
 		}
 	}
-	return p.take(ctx, read)
+	return read, nil
 }
 
-// take adds what the windows gave and sorts the pages by what they lack then.
-func (p *commentPages) take(ctx context.Context, read []social.WindowPage) error {
-	lacked := make([]int, len(p.open))
-	found := make([][]social.CommentID, len(p.open))
-	for i, page := range p.open {
-		lacked[i] = page.missing()
-		for _, e := range read[i].Entries {
-			found[i] = append(found[i], social.CommentID(e.Member))
-		}
-	}
-	if err := p.add(ctx, found); err != nil {
-		return err
-	}
-	var open []*commentPage
-	for i, page := range p.open {
-		switch window := read[i]; {
-		case window.State == social.WindowAbsent:
-			p.lacking = true
-			p.lists.wantThread(page.ask.Thread)
-			p.cold = append(p.cold, page)
-		case window.Ended || page.missing() == 0:
-		case len(window.Entries) < lacked[i]:
-			p.cold = append(p.cold, page)
-		default:
-			open = append(open, page)
-		}
-	}
-	p.open = open
-	return nil
-}
+func (p *commentPages) entry(e social.Entry) social.CommentID { return social.CommentID(e.Member) }
 
-// fromStore reads what the open pages lack. What turns out to be gone since leaves a page open.
-func (p *commentPages) fromStore(ctx context.Context) error {
-	asks := make([]social.ThreadAsk, len(p.open))
-	for i, page := range p.open {
+func (p *commentPages) wanted(ask CommentsAsk) { p.lists.wantThread(ask.Thread) }
+
+func (p *commentPages) fromStore(ctx context.Context, g *gate, pages []*commentPage) ([][]social.CommentID, error) {
+	asks := make([]social.ThreadAsk, len(pages))
+	for i, page := range pages {
 		asks[i] = social.ThreadAsk{Thread: page.ask.Thread, After: page.after, Limit: page.missing()}
 	}
-	found, err := fallback(ctx, p.lists.gate.onlyIf(p.lacking), func() ([][]social.CommentID, error) {
+	return fallback(ctx, g, func() ([][]social.CommentID, error) {
 		return p.store.CommentLists(ctx, p.viewer.Player, asks)
 	})
-	if err != nil {
-		return err
-	}
-	if err := p.add(ctx, found); err != nil {
-		return err
-	}
-	var open []*commentPage
-	for i, page := range p.open {
-		if page.missing() > 0 && len(found[i]) == asks[i].Limit {
-			open = append(open, page)
-		}
-	}
-	p.open = open
-	return nil
 }
 
-// add reads what was found for each open page and keeps what the viewer may see.
-func (p *commentPages) add(ctx context.Context, found [][]social.CommentID) error {
-	var ids []social.CommentID
-	for _, some := range found {
-		ids = append(ids, some...)
-	}
+func (p *commentPages) add(ctx context.Context, pages []*commentPage, found [][]social.CommentID) error {
+	ids := slices.Concat(found...)
 	if len(ids) == 0 {
 		return nil
 	}
@@ -166,11 +92,11 @@ func (p *commentPages) add(ctx context.Context, found [][]social.CommentID) erro
 		return err
 	}
 	p.people = p.people.With(people)
-	for i, page := range p.open {
+	for i, page := range pages {
 		for _, id := range found[i] {
 			page.after = int64(id)
 			if comment := seen[id]; comment != nil {
-				page.comments = append(page.comments, comment)
+				page.items = append(page.items, comment)
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package service
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -44,18 +43,10 @@ func (c *Comments) Create(ctx context.Context, viewer social.Viewer, in NewComme
 	if err != nil {
 		return nil, err
 	}
-	for draw := 1; ; draw++ {
-		comment, repeated, err := c.insert(ctx, viewer, in, answered)
-		switch {
-		case errors.Is(err, social.ErrIDTaken) && draw < idDraws:
-			continue
-		case err != nil:
-			return nil, err
-		case repeated != 0:
-			return c.repeated(ctx, viewer, repeated)
-		}
-		return comment, nil
-	}
+	return create(
+		func() (*social.Comment, social.CommentID, error) { return c.insert(ctx, viewer, in, answered) },
+		func(id social.CommentID) (*social.Comment, error) { return c.repeated(ctx, viewer, id) },
+	)
 }
 
 // answered reads the comment that is to be answered; nil when there is none.

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"testing"
@@ -51,11 +52,16 @@ func (s *truth) CommentLists(_ context.Context, _ social.PlayerID, asks []social
 	return make([][]social.CommentID, len(asks)), nil
 }
 
+func (s *truth) ReceivedMessages(context.Context, social.PlayerID, social.MessageID, social.MessageID, int, bool) ([]social.MessageID, error) {
+	s.asked++
+	return nil, nil
+}
+
 // redis is one that is away, or has all lists, which reach as far as has been read.
 type redis struct {
 	FeedWindow
 	PageCache
-	away bool
+	away, unfinished bool
 }
 
 var errAway = errors.New("redis is away")
@@ -70,9 +76,56 @@ func (r *redis) err() error {
 func (r *redis) Read(_ context.Context, asks []social.WindowAsk) ([]social.WindowPage, error) {
 	pages := make([]social.WindowPage, len(asks))
 	for i, ask := range asks {
-		pages[i] = social.WindowPage{State: social.WindowWhole, Floor: ask.After}
+		pages[i] = social.WindowPage{State: social.WindowWhole, Floor: ask.After, Unfinished: r.unfinished}
 	}
 	return pages, r.err()
+}
+
+// TestListsThatEndTooSoonAreBuiltFurther reads lists whose building was broken off.
+func TestListsThatEndTooSoonAreBuiltFurther(t *testing.T) {
+	viewer, all := social.Viewer{Player: 1}, int64(social.MaxID+1)
+	for _, c := range []struct {
+		kind string
+		read func(ctx context.Context, s *Services) error
+	}{
+		{"profile", func(ctx context.Context, s *Services) error {
+			_, err := s.Feeds.Profiles(ctx, viewer, []ProfileAsk{{Author: 1, First: 10, Below: all}})
+			return err
+		}},
+		{"fans", func(ctx context.Context, s *Services) error {
+			_, _, err := s.Relations.Lists(ctx, viewer, []PlayerListAsk{{Owner: 1, List: social.ListFans, First: 10, Below: all}})
+			return err
+		}},
+		{"comments", func(ctx context.Context, s *Services) error {
+			_, _, err := s.Comments.Pages(ctx, viewer, []CommentsAsk{{Thread: social.Thread{Feed: 1}, First: 10}})
+			return err
+		}},
+		{"inbox", func(ctx context.Context, s *Services) error {
+			_, _, err := s.Messages.Inbox(ctx, viewer, social.PageArgs{First: 10})
+			return err
+		}},
+	} {
+		for _, unfinished := range []bool{false, true} {
+			t.Run(fmt.Sprint(c.kind, " unfinished ", unfinished), func(t *testing.T) {
+				cache := &redis{unfinished: unfinished}
+				s := New(Deps{
+					Lists: &truth{}, Caches: Caches{Pages: cache}, FallbackReads: 1, Observe: &seen{}, Now: time.Now,
+					Windows: Windows{Profiles: cache, Comments: cache, Fans: cache, Inboxes: cache},
+					Log:     slog.New(slog.DiscardHandler),
+				})
+				require.NoError(t, c.read(t.Context(), s))
+				var wanted []buildKey
+				for key := range s.Home.lists.going {
+					wanted = append(wanted, key)
+				}
+				if unfinished {
+					require.Equal(t, []buildKey{{c.kind, 1}}, wanted)
+				} else {
+					require.Empty(t, wanted)
+				}
+			})
+		}
+	}
 }
 
 // homes reads the same timelines, of players who follow no pulled authors.

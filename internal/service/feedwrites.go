@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -10,9 +9,6 @@ import (
 	"circle/internal/social"
 	"circle/internal/text"
 )
-
-// idDraws bounds how often a fresh id that turns out to be taken is drawn anew.
-const idDraws = 3
 
 // NewFeed is what a feed is made of.
 type NewFeed struct {
@@ -34,18 +30,10 @@ func (f *Feeds) Create(ctx context.Context, viewer social.Viewer, in NewFeed) (*
 	if err := checkKey(in.Key); err != nil {
 		return nil, err
 	}
-	for draw := 1; ; draw++ {
-		feed, repeated, err := f.insert(ctx, viewer.Player, in)
-		switch {
-		case errors.Is(err, social.ErrIDTaken) && draw < idDraws:
-			continue
-		case err != nil:
-			return nil, err
-		case repeated != 0:
-			return f.repeated(ctx, repeated)
-		}
-		return feed, nil
-	}
+	return create(
+		func() (*social.Feed, social.FeedID, error) { return f.insert(ctx, viewer.Player, in) },
+		func(id social.FeedID) (*social.Feed, error) { return f.repeated(ctx, id) },
+	)
 }
 
 // insert writes a feed, or tells which one an earlier request with the same key wrote.

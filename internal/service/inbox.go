@@ -39,9 +39,11 @@ func (p *inboxPage) fromWindow(ctx context.Context) (done bool, err error) {
 			return false, ctx.Err()
 		}
 		page := pages[0]
+		if page.State == social.WindowAbsent || page.Unfinished {
+			p.lists.wantInbox(p.viewer.Player)
+		}
 		if page.State == social.WindowAbsent {
 			p.lacking = true
-			p.lists.wantInbox(p.viewer.Player)
 			return false, nil
 		}
 		ids := make([]social.MessageID, len(page.Entries))

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -25,18 +24,10 @@ func (m *Messages) Send(ctx context.Context, viewer social.Viewer, in NewMessage
 	if err := m.check(ctx, viewer, in); err != nil {
 		return nil, err
 	}
-	for draw := 1; ; draw++ {
-		message, repeated, err := m.insert(ctx, viewer.Player, in)
-		switch {
-		case errors.Is(err, social.ErrIDTaken) && draw < idDraws:
-			continue
-		case err != nil:
-			return nil, err
-		case repeated != 0:
-			return m.repeated(ctx, viewer, repeated)
-		}
-		return message, nil
-	}
+	return create(
+		func() (*social.Message, social.MessageID, error) { return m.insert(ctx, viewer.Player, in) },
+		func(id social.MessageID) (*social.Message, error) { return m.repeated(ctx, viewer, id) },
+	)
 }
 
 // check is the one place that decides who may write to whom.

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 
 	"circle/internal/social"
 )
@@ -14,137 +15,60 @@ type ProfileAsk struct {
 	Below int64
 }
 
-// Profiles reads pages of profile lists, newest first: only what the viewer may see. All are read
-// together: from the windows as far as these reach, where what is dropped is replaced by what follows
-// it, and from the relational store beyond and where there are none.
+// Profiles reads pages of profile lists, newest first: only what the viewer may see.
 func (f *Feeds) Profiles(ctx context.Context, viewer social.Viewer, asks []ProfileAsk) (map[ProfileAsk]social.Page[FeedEntry], error) {
-	p := &profiles{Feeds: f, viewer: viewer}
+	var pages []*profilePage
 	for _, ask := range unique(asks) {
-		p.open = append(p.open, &profilePage{ask: ask, below: ask.Below, want: ask.First + 1})
+		pages = append(pages, &profilePage{ask: ask, after: ask.Below, want: ask.First + 1})
 	}
-	all := p.open
-	for round := 0; round < refills && len(p.open) > 0; round++ {
-		if err := p.fromWindows(ctx); err != nil {
-			return nil, err
-		}
+	if err := fillPages(ctx, profilePages{f, viewer}, f.lists.gate, pages); err != nil {
+		return nil, err
 	}
-	p.open = append(p.cold, p.open...)
-	for len(p.open) > 0 {
-		if err := p.fromStore(ctx); err != nil {
-			return nil, err
-		}
-	}
-	pages := make(map[ProfileAsk]social.Page[FeedEntry], len(all))
-	for _, page := range all {
-		pages[page.ask] = social.Cut(page.entries, page.ask.First)
-	}
-	return pages, nil
+	return cutPages(pages, func(ask ProfileAsk) int { return ask.First }), nil
 }
 
-// profilePage is a page of a profile list while it is put together.
-type profilePage struct {
-	ask     ProfileAsk
-	entries []FeedEntry
-	// below is the id below which the page goes on, want how many entries it takes in all.
-	below int64
-	want  int
-}
+type profilePage = listPage[ProfileAsk, FeedEntry]
 
-func (p *profilePage) missing() int { return p.want - len(p.entries) }
-
-// profiles are several pages while they are put together.
-type profiles struct {
+// profilePages is the source of pages of profile lists.
+type profilePages struct {
 	*Feeds
 	viewer social.Viewer
-	// open are the pages that lack entries, cold those whose windows have no more to give.
-	open, cold []*profilePage
-	// lacking says that Redis has not all of the windows, so that the relational store stands in for them.
-	lacking bool
 }
 
-// fromWindows reads a piece of each open page's window.
-func (p *profiles) fromWindows(ctx context.Context) error {
-	asks := make([]social.WindowAsk, len(p.open))
-	for i, page := range p.open {
-		asks[i] = social.WindowAsk{ID: int64(page.ask.Author), After: page.below, Limit: page.missing()}
+func (p profilePages) fromWindows(ctx context.Context, pages []*profilePage) ([]social.WindowPage, error) {
+	asks := make([]social.WindowAsk, len(pages))
+	for i, page := range pages {
+		asks[i] = social.WindowAsk{ID: int64(page.ask.Author), After: page.after, Limit: page.missing()}
 	}
-	read, err := p.lists.Profiles.Read(ctx, asks)
-	if err != nil {
-		p.lacking = true
-		p.cold, p.open = append(p.cold, p.open...), nil
-		return ctx.Err()
-	}
-	found := make([][]social.FeedID, len(p.open))
-	for i, window := range read {
-		for _, e := range window.Entries {
-			found[i] = append(found[i], social.FeedID(e.Member))
-		}
-	}
-	if err := p.add(ctx, found); err != nil {
-		return err
-	}
-	var open []*profilePage
-	for i, page := range p.open {
-		switch window := read[i]; {
-		case window.State == social.WindowAbsent:
-			p.lacking = true
-			p.lists.wantProfile(page.ask.Author)
-			p.cold = append(p.cold, page)
-		case window.Ended || page.missing() == 0:
-		case len(window.Entries) < asks[i].Limit:
-			p.cold = append(p.cold, page)
-		default:
-			open = append(open, page)
-		}
-	}
-	p.open = open
-	return nil
+	return p.lists.Profiles.Read(ctx, asks)
 }
 
-// fromStore reads what the open pages lack, of what the viewer may see. What turns out to be gone since
-// leaves a page open.
-func (p *profiles) fromStore(ctx context.Context) error {
-	authors := make([]social.PlayerID, len(p.open))
-	for i, page := range p.open {
+func (p profilePages) entry(e social.Entry) social.FeedID { return social.FeedID(e.Member) }
+
+func (p profilePages) wanted(ask ProfileAsk) { p.lists.wantProfile(ask.Author) }
+
+func (p profilePages) fromStore(ctx context.Context, g *gate, pages []*profilePage) ([][]social.FeedID, error) {
+	authors := make([]social.PlayerID, len(pages))
+	for i, page := range pages {
 		authors[i] = page.ask.Author
 	}
 	relations, err := p.relations.Of(ctx, p.viewer, authors)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	asks := make([]AuthorFeedsAsk, len(p.open))
-	for i, page := range p.open {
+	asks := make([]AuthorFeedsAsk, len(pages))
+	for i, page := range pages {
 		asks[i] = AuthorFeedsAsk{
-			ListAsk:      ListAsk[social.PlayerID]{Of: page.ask.Author, Below: page.below, Limit: page.missing()},
+			ListAsk:      ListAsk[social.PlayerID]{Of: page.ask.Author, Below: page.after, Limit: page.missing()},
 			Visibilities: visibilities(page.ask.Author, p.viewer, relations[page.ask.Author]),
 			Hidden:       p.viewer.SeesHidden() || page.ask.Author == p.viewer.Player,
 		}
 	}
-	found, err := fallback(ctx, p.lists.gate.onlyIf(p.lacking), func() ([][]social.FeedID, error) {
-		return p.store.AuthorFeeds(ctx, asks)
-	})
-	if err != nil {
-		return err
-	}
-	if err := p.add(ctx, found); err != nil {
-		return err
-	}
-	var open []*profilePage
-	for i, page := range p.open {
-		if page.missing() > 0 && len(found[i]) == asks[i].Limit {
-			open = append(open, page)
-		}
-	}
-	p.open = open
-	return nil
+	return fallback(ctx, g, func() ([][]social.FeedID, error) { return p.store.AuthorFeeds(ctx, asks) })
 }
 
-// add hydrates what was found for each open page and keeps what the viewer may see.
-func (p *profiles) add(ctx context.Context, found [][]social.FeedID) error {
-	var ids []social.FeedID
-	for _, some := range found {
-		ids = append(ids, some...)
-	}
+func (p profilePages) add(ctx context.Context, pages []*profilePage, found [][]social.FeedID) error {
+	ids := slices.Concat(found...)
 	if len(ids) == 0 {
 		return nil
 	}
@@ -159,11 +83,11 @@ func (p *profiles) add(ctx context.Context, found [][]social.FeedID) error {
 			seen[e.Feed.ID] = e
 		}
 	}
-	for i, page := range p.open {
+	for i, page := range pages {
 		for _, id := range found[i] {
-			page.below = int64(id)
+			page.after = int64(id)
 			if e, ok := seen[id]; ok {
-				page.entries = append(page.entries, e)
+				page.items = append(page.items, e)
 			}
 		}
 	}

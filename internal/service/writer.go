@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 
 	"circle/internal/social"
 )
@@ -61,6 +62,27 @@ func nextID(ctx context.Context, ids IDs) (int64, error) {
 		return 0, social.Unavailable(err)
 	}
 	return id, nil
+}
+
+// idDraws bounds how often a fresh id that turns out to be taken is drawn anew.
+const idDraws = 3
+
+// create makes a thing under a fresh id, another one where that is taken, or reads the one that an earlier
+// request with the same key has made, which insert tells.
+func create[K ~int64, T any](insert func() (made T, repeated K, err error), read func(repeated K) (T, error)) (T, error) {
+	for draw := 1; ; draw++ {
+		made, repeated, err := insert()
+		switch {
+		case errors.Is(err, social.ErrIDTaken) && draw < idDraws:
+			continue
+		case err == nil && repeated != 0:
+			return read(repeated)
+		case err != nil:
+			var none T
+			return none, err
+		}
+		return made, nil
+	}
 }
 
 // recall notes the result of an operation under an idempotency key, if there is one, and gives what an
