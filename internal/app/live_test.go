@@ -273,6 +273,17 @@ func TestALiveHomePageGoesOnAfterAFlush(t *testing.T) {
 	h.goesOn(t, author)
 }
 
+// comes waits for a feed as a client does, who reads the page again after each gap.
+func (h home) comes(t *testing.T, p testkit.Player, feed string) {
+	t.Helper()
+	for {
+		e := h.event(t)
+		if e.Edge.Node.ID == feed || e.Typename == "StreamGap" && slices.Contains(p.Home(t, 10), feed) {
+			return
+		}
+	}
+}
+
 // gap takes events up to a gap.
 func (h home) gap(t *testing.T) {
 	t.Helper()
