@@ -50,6 +50,8 @@ type Options struct {
 	RedisTimeout time.Duration
 	// ListCap bounds the windows further than their kinds do; 0 means no further.
 	ListCap int
+	// PasswordMemory is what the hash of a password takes, in KiB; 0 means what is safe.
+	PasswordMemory uint32
 }
 
 // App is a server.

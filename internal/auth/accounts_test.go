@@ -134,7 +134,7 @@ func (s suspending) Standing(ctx context.Context, player social.PlayerID) (socia
 }
 
 func TestAnUnknownNameTakesAsLongAsAWrongPassword(t *testing.T) {
-	p := NewPasswords()
+	p := NewPasswords(PasswordMemory)
 	hash, err := p.Hash(t.Context(), password)
 	require.NoError(t, err)
 	// The least of several runs is what the work itself takes.

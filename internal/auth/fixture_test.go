@@ -71,7 +71,7 @@ func newProcess(store *sqlstore.Store, clock *clock, node int) process {
 	ids := social.NewIDSource(node, time.Now, time.Now(), time.Now().Add(time.Hour))
 	changes := NewChanges(store, clock.Now, slog.New(slog.DiscardHandler))
 	return process{near: n, Accounts: &Accounts{
-		Store: store, Tokens: NewTokens(secret, changes, clock.Now), Changes: changes, Passwords: NewPasswords(),
+		Store: store, Tokens: NewTokens(secret, changes, clock.Now), Changes: changes, Passwords: NewPasswords(64),
 		IDs: ids, Near: n, Now: clock.Now, Log: slog.New(slog.DiscardHandler),
 	}}
 }

@@ -24,9 +24,11 @@ const (
 	MaxPasswordLength = 128
 )
 
-// Argon2id as OWASP recommends it: 19 MiB, two passes, one lane.
+// PasswordMemory is what a hash takes, in KiB: argon2id as OWASP recommends it has 19 MiB, two passes and one
+// lane.
+const PasswordMemory = 19 * 1024
+
 const (
-	argonMemory  = 19 * 1024
 	argonPasses  = 2
 	argonLanes   = 1
 	saltLength   = 16
@@ -45,13 +47,15 @@ var errBusy = errors.New("too many passwords are waiting to be hashed")
 type Passwords struct {
 	slots   chan struct{}
 	waiting atomic.Int64
+	memory  uint32
 	dummy   string
 }
 
-// NewPasswords makes a hasher.
-func NewPasswords() *Passwords {
-	p := &Passwords{slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
-	p.dummy = hashPassword("nobody has this password")
+// NewPasswords makes a hasher whose hashes take so much memory, in KiB; less than PasswordMemory is for tests
+// alone.
+func NewPasswords(memory uint32) *Passwords {
+	p := &Passwords{slots: make(chan struct{}, runtime.GOMAXPROCS(0)), memory: memory}
+	p.dummy = hashPassword("nobody has this password", memory)
 	return p
 }
 
@@ -75,7 +79,7 @@ func CheckPassword(password string) error {
 // Hash makes the hash of a password, in the PHC format. It fails with UNAVAILABLE when too many
 // callers wait or the context's deadline passes, and with context.Canceled when that comes first.
 func (p *Passwords) Hash(ctx context.Context, password string) (hash string, err error) {
-	err = p.limited(ctx, func() { hash = hashPassword(password) })
+	err = p.limited(ctx, func() { hash = hashPassword(password, p.memory) })
 	return hash, err
 }
 
@@ -114,12 +118,12 @@ func digest(password string, salt []byte, passes, memory uint32, lanes uint8, le
 	return argon2.IDKey([]byte(norm.NFC.String(password)), salt, passes, memory, lanes, length)
 }
 
-func hashPassword(password string) string {
+func hashPassword(password string, memory uint32) string {
 	salt := make([]byte, saltLength)
 	_, _ = rand.Read(salt) // never fails
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonLanes,
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memory, argonPasses, argonLanes,
 		base64.RawStdEncoding.EncodeToString(salt),
-		base64.RawStdEncoding.EncodeToString(digest(password, salt, argonPasses, argonMemory, argonLanes, digestLength)))
+		base64.RawStdEncoding.EncodeToString(digest(password, salt, argonPasses, memory, argonLanes, digestLength)))
 }
 
 var errHash = errors.New("a stored password hash is malformed")

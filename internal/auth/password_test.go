@@ -11,7 +11,7 @@ import (
 )
 
 func TestPasswordHash(t *testing.T) {
-	p := NewPasswords()
+	p := NewPasswords(PasswordMemory)
 	hash, err := p.Hash(t.Context(), password)
 	require.NoError(t, err)
 	require.Regexp(t, `^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$`, hash)

@@ -49,6 +49,8 @@ func TryStart(t testing.TB, stores Stores, settings ...string) (*App, error) {
 		// A busy machine must not make Redis look as if it were away.
 		RedisTimeout: 10 * time.Second,
 		ListCap:      stores.ListCap,
+		// Tests make hundreds of players, who need not be safe.
+		PasswordMemory: 64,
 	})
 	if err != nil {
 		return nil, err
